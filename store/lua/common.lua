@@ -1,0 +1,181 @@
+-- Shared by all scripts. The same algorithm as bucket.go, codec.go, record.go
+-- and population.go, on the same integers: numbers are doubles here, and every
+-- value and product stays below 2^53. Numbers are printed with %.0f, since the
+-- operator .. would keep 14 digits only.
+
+local STRIKE_KEEP, STRIKE_MOST = 172800000000, 9999
+local WRONG_KEEP, WRONG_TAGS, WRONG_SOURCES = 86400000000, 3, 16
+local FAILURES_MOST, POPULATION_MOST = 1e9, 1e7
+local CARRY, WEEK = 1048576, 604800000000
+-- Keys outlive what they say by ten seconds, so that a clock that is set back
+-- a little, as in a failover, does not find them gone.
+local GRACE_MS = 10000
+
+local function int(n) return string.format('%.0f', n) end
+
+local function ceildiv(a, b) return math.floor((a + b - 1) / b) end
+
+local function clock(given)
+  if given ~= '' then return tonumber(given) end
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000000 + tonumber(t[2])
+end
+
+local function corrupt(what) error({err = 'CORRUPT ' .. what}) end
+
+local function put(key, value, expires, now)
+  local ms = math.max(0, ceildiv(expires - now, 1000)) + GRACE_MS
+  redis.call('SET', key, value, 'PX', int(ms))
+end
+
+-- A bucket. An absent one is full: everything 0.
+local function parse(v)
+  if not v or v == '' then return {full = 0, capacity = 0, interval = 0, strikes = 0, till = 0, last = 0} end
+  local f, c, i, rest = string.match(v, '^(%d+)/(%d+)x(%d+)(.*)$')
+  if not f then corrupt('bucket') end
+  local s = {full = tonumber(f), capacity = tonumber(c), interval = tonumber(i), strikes = 0, till = 0, last = 0}
+  if rest ~= '' then
+    local n, u, l = string.match(rest, '^/(%d+)/(%d+)/(%d+)$')
+    if not n then corrupt('bucket') end
+    s.strikes, s.till, s.last = tonumber(n), tonumber(u), tonumber(l)
+  end
+  if s.interval == 0 then corrupt('bucket') end
+  return s
+end
+
+local function format(s)
+  local v = int(s.full) .. '/' .. int(s.capacity) .. 'x' .. int(s.interval)
+  if s.strikes > 0 then v = v .. '/' .. int(s.strikes) .. '/' .. int(s.till) .. '/' .. int(s.last) end
+  return v
+end
+
+local function expires(s, forget)
+  if s.strikes == 0 then return s.full end
+  return math.max(s.full, s.till, s.last + forget)
+end
+
+-- The account record: entries name=value in the order of their first writing.
+local function parserecord(v)
+  local r = {names = {}, values = {}, changed = false}
+  if not v then return r end
+  local size = 0
+  for entry in string.gmatch(v, '[^ ]+') do
+    local name, value = string.match(entry, '^([^=]+)=(.+)$')
+    if not name then corrupt('record') end
+    r.names[#r.names + 1] = name
+    r.values[name] = value
+    size = size + #entry + 1
+  end
+  if size ~= #v + 1 then corrupt('record') end
+  return r
+end
+
+local function setentry(r, name, value)
+  local old = r.values[name]
+  if old == value then return end
+  r.changed = true
+  r.values[name] = value
+  if old == nil then
+    r.names[#r.names + 1] = name
+  elseif value == nil then
+    for i, n in ipairs(r.names) do
+      if n == name then table.remove(r.names, i) break end
+    end
+  end
+end
+
+local function pair(v)
+  local a, b = string.match(v, '^(%d+)@(%d+)$')
+  if not a then corrupt('record') end
+  return tonumber(a), tonumber(b)
+end
+
+local function plain(v)
+  if not string.match(v, '^%d+$') then corrupt('record') end
+  return tonumber(v)
+end
+
+local function failures(r, now, keep)
+  local v = r.values['F']
+  if not v then return 0 end
+  local n, last = pair(v)
+  if now - last >= keep then return 0 end
+  return n
+end
+
+local function resetmoment(r, now)
+  local v = r.values['C']
+  if not v then return 0 end
+  local moment, keep = pair(v)
+  if now >= keep then return 0 end
+  return moment
+end
+
+local function trim(r, prefix, most)
+  local found = {}
+  for _, n in ipairs(r.names) do
+    if string.sub(n, 1, 2) == prefix then found[#found + 1] = n end
+  end
+  for i = 1, #found - most do setentry(r, found[i], nil) end
+end
+
+local function isbucket(name)
+  local p = string.sub(name, 1, 2)
+  return name ~= 'F' and name ~= 'C' and p ~= 'n:' and p ~= 'w:'
+end
+
+local function entryexpires(name, value, keep, forgets)
+  local p = string.sub(name, 1, 2)
+  if name == 'C' then
+    local _, till = pair(value)
+    return till
+  elseif name == 'F' then
+    local _, last = pair(value)
+    return last + keep
+  elseif p == 'n:' then
+    return plain(value) + keep
+  elseif p == 'w:' then
+    local moment = string.match(value, '@(%d+)$')
+    if not moment then corrupt('record') end
+    return tonumber(moment) + WRONG_KEEP
+  end
+  return expires(parse(value), forgets[name] or STRIKE_KEEP)
+end
+
+-- Writes a changed record back, without the entries that say nothing any more.
+local function saverecord(r, key, now, keep, forgets)
+  if not r.changed or key == nil then return end
+  local out, last = {}, 0
+  for _, name in ipairs(r.names) do
+    local e = entryexpires(name, r.values[name], keep, forgets)
+    if e > now then
+      out[#out + 1] = name .. '=' .. r.values[name]
+      last = math.max(last, e)
+    end
+  end
+  if #out == 0 then redis.call('DEL', key) return end
+  put(key, table.concat(out, ' '), last, now)
+end
+
+-- What is remembered under an idempotence key; nil when there is nothing.
+local function parseremembered(v, now)
+  if not v then return nil end
+  local b, u, a, i, e, l, r, c = string.match(v, '^(%S+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d+) (%S+)$')
+  if not b then corrupt('idempotence key') end
+  local m = {binding = b, uses = tonumber(u), attempt = a, issued = tonumber(i), expires = tonumber(e),
+    lane = tonumber(l), replaced = tonumber(r), marks = c}
+  if now >= m.expires then return nil end
+  return m
+end
+
+local function formatremembered(m)
+  return table.concat({m.binding, int(m.uses), m.attempt, int(m.issued), int(m.expires), int(m.lane),
+    int(m.replaced), m.marks}, ' ')
+end
+
+local function headcount(v)
+  if not v then return -2, 0, 0 end
+  local w, both, this = string.match(v, '^(%d+)/(%d+)/(%d+)$')
+  if not w then corrupt('population') end
+  return tonumber(w), tonumber(both), tonumber(this)
+end

@@ -1,0 +1,107 @@
+-- Store.Settle: ends an attempt once. The same as settle.go. ARGV: see
+-- settleArgs in redis_settle.go.
+
+local MARKER_KEEP = 60000000
+
+local now = clock(ARGV[1])
+local function key(i) return KEYS[tonumber(ARGV[i])] end
+local marker, idemkey, recordkey = key(2), key(3), key(4)
+local issued, ends = tonumber(ARGV[5]), tonumber(ARGV[6])
+local refund, teach, fail = ARGV[7] == '1', ARGV[8] == '1', ARGV[9] == '1'
+local network, remember, sources = ARGV[10], tonumber(ARGV[11]), tonumber(ARGV[12])
+local member, source, tag = ARGV[13], ARGV[14], ARGV[15]
+local refunds, populations = tonumber(ARGV[16]), tonumber(ARGV[17])
+
+if ends > 0 and now >= ends then return {0, 1, 0, now} end
+if marker then
+  if redis.call('EXISTS', marker) == 1 then return {0, 0, 0, now} end
+  put(marker, '1', ends + MARKER_KEEP, now)
+end
+if idemkey then
+  local m = parseremembered(redis.call('GET', idemkey), now)
+  if m and m.uses > 0 then
+    m.uses = 0
+    put(idemkey, formatremembered(m), m.expires, now)
+  end
+end
+local rec = parserecord(recordkey and redis.call('GET', recordkey))
+local reset = resetmoment(rec, now)
+local stale = issued > 0 and issued <= reset
+
+local at = 17
+if refund then
+  for i = 1, refunds do
+    local b = at + (i - 1) * 3
+    local k, field, cost = key(b + 1), ARGV[b + 2], tonumber(ARGV[b + 3])
+    local value
+    if field ~= '' then value = rec.values[field] else value = redis.call('GET', k) end
+    if value then
+      local s = parse(value)
+      local d = math.max(0, s.full - now - cost * s.interval)
+      s.full = now + d
+      if s.strikes > 0 then
+        if d + s.interval <= s.capacity * s.interval then
+          s.till = 0
+        elseif s.till == 0 then
+          s.till = now
+        end
+      end
+      local text
+      if s.full > now or s.strikes > 0 then text = format(s) end
+      if field ~= '' then
+        setentry(rec, field, text)
+      elseif text then
+        put(k, text, expires(s, STRIKE_KEEP), now)
+      else
+        redis.call('DEL', k)
+      end
+    end
+  end
+end
+at = at + refunds * 3
+
+if fail and not stale and recordkey then
+  local n = failures(rec, now, remember)
+  setentry(rec, 'F', int(math.min(n + 1, FAILURES_MOST)) .. '@' .. int(now))
+  if source ~= '' and tag ~= '' then
+    local items = {}
+    for item in string.gmatch(rec.values[source] or '', '[^,]+') do
+      if string.match(item, '^[^@]*') ~= tag then items[#items + 1] = item end
+    end
+    items[#items + 1] = tag .. '@' .. int(now)
+    while #items > WRONG_TAGS do table.remove(items, 1) end
+    setentry(rec, source, nil)
+    setentry(rec, source, table.concat(items, ','))
+    trim(rec, 'w:', WRONG_SOURCES)
+  end
+end
+if teach and not stale then
+  if recordkey then
+    setentry(rec, 'F', nil)
+    if network ~= '' then
+      setentry(rec, 'n:' .. network, nil)
+      setentry(rec, 'n:' .. network, int(now))
+      trim(rec, 'n:', sources)
+    end
+  end
+  if member ~= '' then
+    for i = 1, populations do
+      local b = at + (i - 1) * 3
+      local k, slots = key(b + 1), {[0] = key(b + 2), [1] = key(b + 3)}
+      local w, both, this = headcount(redis.call('GET', k))
+      local week = math.floor(now / WEEK)
+      local mine, other = slots[week % 2], slots[(week + 1) % 2]
+      if w ~= week then
+        redis.call('DEL', mine)
+        if w ~= week - 1 then redis.call('DEL', other) end
+      end
+      if redis.call('PFADD', mine, member) == 1 or w ~= week then
+        local till = (week + 2) * WEEK
+        redis.call('PEXPIRE', mine, int(ceildiv(till - now, 1000) + GRACE_MS))
+        put(k, int(week) .. '/' .. int(redis.call('PFCOUNT', mine, other)) .. '/' .. int(redis.call('PFCOUNT', mine)), till, now)
+      end
+    end
+  end
+end
+saverecord(rec, recordkey, now, remember, {})
+return {1, 0, stale and 1 or 0, now}

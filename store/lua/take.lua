@@ -1,0 +1,242 @@
+-- Store.Take: decides one attempt over all its buckets and charges all of
+-- them or none. The same as take.go. ARGV: see takeArgs in redis_take.go.
+
+local DENIED, ADMITTED, REPEATED, CONFLICT = 0, 1, 2, 3
+local DEVICE, FAMILIAR, STRANGER, REPEAT_DEVICE, REPEAT_NETWORK = 1, 2, 4, 8, 16
+local HEAD, STEP = 17, 14
+
+local now = clock(ARGV[1])
+local peek, debit = ARGV[2] == '1' or ARGV[2] == '3', ARGV[2] == '2' or ARGV[2] == '3'
+local recordkey, idemkey = KEYS[tonumber(ARGV[3])], KEYS[tonumber(ARGV[4])]
+local network, remember = ARGV[5], tonumber(ARGV[6])
+local challenged = tonumber(ARGV[11])
+local n = tonumber(ARGV[HEAD])
+
+local function has(mask, bit) return mask % (2 * bit) >= bit end
+
+local rec = parserecord(recordkey and redis.call('GET', recordkey))
+local forgets = {}
+
+-- The lane.
+local function wrong(source, tag)
+  if source == '' or tag == '' then return false end
+  local found = false
+  for item in string.gmatch(rec.values[source] or '', '[^,]+') do
+    local t, moment = string.match(item, '^([^@]*)@(%d+)$')
+    if not t then corrupt('record') end
+    if t == tag and now - tonumber(moment) < WRONG_KEEP then found = true end
+  end
+  return found
+end
+
+local device = tonumber(ARGV[7]) > resetmoment(rec, now) and now < tonumber(ARGV[8])
+local known = false
+if network ~= '' and rec.values['n:' .. network] then
+  known = now - plain(rec.values['n:' .. network]) < remember
+end
+local failed = failures(rec, now, remember)
+local lane = STRANGER
+if device then lane = DEVICE elseif known then lane = FAMILIAR end
+if device then
+  if wrong(ARGV[9], ARGV[10]) then lane = REPEAT_DEVICE end
+elseif wrong(ARGV[12], ARGV[13]) then
+  lane = REPEAT_NETWORK
+end
+
+-- An attempt that was admitted under the same name before.
+local outcome, attempt, issued, replaced, first = DENIED, ARGV[14], now, 0, nil
+if idemkey and not peek and not debit then
+  local m = parseremembered(redis.call('GET', idemkey), now)
+  if m and m.uses > 0 then
+    if m.binding ~= ARGV[15] or m.uses >= tonumber(string.match(ARGV[16], '^%d+')) then
+      return {CONFLICT, now, attempt, issued, lane, (device or known) and 1 or 0, failed, 0, '-'}
+    end
+    outcome, attempt, issued, lane, replaced, first = REPEATED, m.attempt, m.issued, m.lane, m.replaced, m
+  end
+end
+
+-- Charges, read from ARGV only where they apply.
+local charges = {}
+for i = 1, n do
+  local b = HEAD + (i - 1) * STEP
+  local field = ARGV[b + 2]
+  if field ~= '' then forgets[field] = tonumber(ARGV[b + 12]) end
+  if has(tonumber(ARGV[b + 3]), lane) and i ~= challenged then charges[#charges + 1] = {index = i, base = b} end
+end
+
+local function load(c)
+  local b = c.base
+  c.key, c.field = KEYS[tonumber(ARGV[b + 1])], ARGV[b + 2]
+  c.cost = tonumber(ARGV[b + 4])
+  local flags = tonumber(ARGV[b + 5])
+  c.logonly, c.challenge = has(flags, 1), has(flags, 2)
+  c.waits, c.nwaits = ARGV[b + 11], 0
+  if c.waits ~= '' then
+    local list = {}
+    for w in string.gmatch(c.waits, '%d+') do list[#list + 1] = tonumber(w) end
+    c.waits, c.nwaits = list, #list
+  end
+  c.capacity, c.interval = tonumber(ARGV[b + 6]), tonumber(ARGV[b + 7])
+  c.peruser, c.most, c.population = tonumber(ARGV[b + 8]), tonumber(ARGV[b + 9]), KEYS[tonumber(ARGV[b + 10])]
+  c.forget, c.debt, c.mark = tonumber(ARGV[b + 12]), tonumber(ARGV[b + 13]), ARGV[b + 14]
+end
+
+local function judge(c, value, heads)
+  if c.population and c.peruser > 0 then
+    local w, both, this = headcount(heads)
+    local people, week = 0, math.floor(now / WEEK)
+    if week == w then people = both elseif week == w + 1 then people = this end
+    if people > 0 then
+      local base = c.capacity
+      local grown = base + math.floor(c.peruser * math.min(people, POPULATION_MOST) / 1000000)
+      c.capacity = math.max(base, math.min(grown, c.most))
+      c.interval = ceildiv(c.interval * base, c.capacity)
+    end
+  end
+  local s = parse(value)
+  local full = c.capacity * c.interval
+  -- Missing time, carried over when the size changed.
+  local d = s.full - now
+  if d <= 0 or s.interval == 0 then
+    d = 0
+  elseif s.capacity == c.capacity and s.interval == c.interval then
+    d = math.min(d, full + math.max(c.debt, c.nwaits * c.interval))
+  else
+    local whole = math.floor(d / s.interval)
+    if whole >= c.capacity then
+      d = full
+    else
+      local parts = ceildiv((d - whole * s.interval) * CARRY, s.interval)
+      d = math.min(whole * c.interval + ceildiv(parts * c.interval, CARRY), full)
+    end
+  end
+  c.missing, c.strikes, c.till, c.last = d, 0, 0, 0
+  if c.nwaits > 0 and s.strikes > 0 then
+    local last = math.min(s.last, now)
+    if now - last < c.forget then
+      c.strikes, c.last = s.strikes, last
+      c.till = math.min(s.till, now + c.waits[c.nwaits])
+    end
+  end
+  c.pays, c.loan, c.waiting, c.wait = false, false, false, 0
+  local need = d + c.cost * c.interval - full
+  if c.till > now then
+    c.waiting, c.wait = true, c.till - now
+  elseif need <= 0 then
+    c.pays = true
+  elseif c.till > 0 then
+    c.loan = true
+  else
+    c.wait = need
+    if c.nwaits > 0 then c.wait = math.min(need, c.waits[math.min(c.strikes, c.nwaits - 1) + 1]) end
+  end
+  c.dry = not c.pays and not c.loan
+end
+
+local function readall(list)
+  local keys = {}
+  for _, c in ipairs(list) do
+    load(c)
+    if c.field == '' then keys[#keys + 1] = c.key c.at = #keys end
+    if c.population and c.peruser > 0 then keys[#keys + 1] = c.population c.headsat = #keys end
+  end
+  local got = {}
+  if #keys > 0 then got = redis.call('MGET', unpack(keys)) end
+  for _, c in ipairs(list) do
+    local value
+    if c.field ~= '' then value = rec.values[c.field] else value = got[c.at] end
+    judge(c, value, c.headsat and got[c.headsat])
+  end
+end
+readall(charges)
+
+local function answer()
+  local out = {outcome, now, attempt, issued, lane, (device or known) and 1 or 0, failed, replaced, first and first.marks or '-'}
+  for _, c in ipairs(charges) do
+    out[#out + 1] = c.index
+    out[#out + 1] = (c.dry and 1 or 0) + (c.charged and 2 or 0)
+    out[#out + 1] = c.capacity
+    out[#out + 1] = c.interval
+    out[#out + 1] = c.missing
+    out[#out + 1] = c.dry and c.wait or 0
+    out[#out + 1] = c.strikes
+  end
+  return out
+end
+
+if first then
+  first.uses = first.uses + 1
+  put(idemkey, formatremembered(first), first.expires, now)
+  return answer()
+end
+
+-- All enforced buckets together; a passed challenge may stand in for dry ones.
+local dry, stubborn = false, false
+for _, c in ipairs(charges) do
+  if c.dry and not c.logonly then
+    dry = true
+    stubborn = stubborn or not c.challenge
+  end
+end
+local admitted = debit or not dry
+if not admitted and not stubborn and challenged > 0 then
+  local c = {index = challenged, base = HEAD + (challenged - 1) * STEP}
+  readall({c})
+  charges[#charges + 1] = c
+  if not c.dry or c.logonly then admitted, replaced = true, 1 end
+end
+if admitted then outcome = ADMITTED end
+if peek then return answer() end
+
+for _, c in ipairs(charges) do
+  local touched = false
+  if debit then
+    if not c.logonly or c.pays then
+      local d = math.max(c.missing, math.min(c.missing + c.cost * c.interval, c.capacity * c.interval + c.debt))
+      touched, c.charged = d ~= c.missing, true
+      c.missing = d
+    end
+  elseif c.dry and (c.logonly or replaced == 0) then
+    if c.nwaits > 0 and not c.waiting then
+      touched = true
+      c.strikes = math.min(c.strikes + 1, STRIKE_MOST)
+      c.till, c.last = now + c.wait, now
+    end
+  elseif c.dry or not admitted then
+    touched = false
+  elseif c.loan and c.logonly then
+    touched, c.till = true, 0
+  else
+    touched, c.charged = true, true
+    c.missing, c.till = c.missing + c.cost * c.interval, 0
+  end
+  if touched then
+    local s = {full = now + c.missing, capacity = c.capacity, interval = c.interval, strikes = c.strikes, till = c.till, last = c.last}
+    local value
+    if c.missing > 0 or c.strikes > 0 then value = format(s) end
+    if c.field ~= '' then
+      setentry(rec, c.field, value)
+    elseif value then
+      put(c.key, value, expires(s, c.forget), now)
+    else
+      redis.call('DEL', c.key)
+    end
+  elseif c.dry then
+    -- A key that lost its expiry, as by a restore, would deny for ever.
+    local key, span = c.key, c.missing
+    if c.field ~= '' then key, span = recordkey, remember end
+    if redis.call('PTTL', key) == -1 then redis.call('PEXPIRE', key, int(ceildiv(span, 1000) + GRACE_MS)) end
+  end
+end
+saverecord(rec, recordkey, now, remember, forgets)
+
+if admitted and idemkey and not debit then
+  local list = {}
+  for _, c in ipairs(charges) do
+    if c.charged then list[#list + 1] = c.mark end
+  end
+  local m = {binding = ARGV[15], uses = 1, attempt = attempt, issued = now, expires = now + tonumber(string.match(ARGV[16], '%d+$')),
+    lane = lane, replaced = replaced, marks = #list > 0 and table.concat(list, ',') or '-'}
+  put(idemkey, formatremembered(m), m.expires, now)
+end
+return answer()

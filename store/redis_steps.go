@@ -1,0 +1,208 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// arguments builds KEYS and ARGV of a script. Every key that a script touches
+// is in KEYS; ARGV names it by its index, 0 for none.
+type arguments struct {
+	keys []string
+	args []any
+}
+
+func (a *arguments) key(name string) {
+	if name == "" {
+		a.args = append(a.args, 0)
+		return
+	}
+	a.keys = append(a.keys, name)
+	a.args = append(a.args, len(a.keys))
+}
+
+func (a *arguments) add(values ...any) { a.args = append(a.args, values...) }
+
+func (a *arguments) clock(now int64) {
+	if now == 0 {
+		a.add("")
+		return
+	}
+	a.add(now)
+}
+
+func bit(on bool, value int) int {
+	if on {
+		return value
+	}
+	return 0
+}
+
+// waitList writes the table of waits as the scripts read it.
+func waitList(waits []int64) string {
+	var b []byte
+	for i, w := range waits {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, w, 10)
+	}
+	return string(b)
+}
+
+// takeArgs lays a Take out as lua/take.lua reads it.
+func takeArgs(t Take) arguments {
+	a := arguments{keys: make([]string, 0, 2+2*len(t.Charges)), args: make([]any, 0, 17+14*len(t.Charges))}
+	a.clock(t.Now)
+	a.add(bit(t.Peek, 1) + bit(t.Debit, 2))
+	a.key(t.Record)
+	a.key(t.Idempotence)
+	a.add(t.Network, t.Remember, t.DeviceIssued, t.DeviceExpires,
+		t.RepeatDevice.Source, t.RepeatDevice.Tag, t.Challenged+1, t.RepeatNetwork.Source, t.RepeatNetwork.Tag,
+		t.Attempt, t.Binding, strconv.FormatInt(t.MaxUses, 10)+" "+strconv.FormatInt(t.TTL, 10), len(t.Charges))
+	for _, c := range t.Charges {
+		key := c.Key
+		if c.Field != "" {
+			key = ""
+		}
+		a.key(key)
+		l := c.Limit
+		a.add(c.Field, int(c.When), c.Cost, bit(c.LogOnly, 1)+bit(c.Challenge, 2), l.Capacity, l.Interval, l.PerUser, l.MaxCapacity)
+		a.key(c.Population)
+		a.add(waitList(l.Waits), l.Forget, l.Debt, c.Mark)
+	}
+	return a
+}
+
+// Take implements [Store].
+func (r *Redis) Take(ctx context.Context, t Take) (Taken, error) {
+	a := takeArgs(t)
+	reply, err := r.run(ctx, r.take, a.keys, a.args)
+	if err != nil {
+		return Taken{}, fmt.Errorf("take: %w", err)
+	}
+	out, err := readTaken(reply, t)
+	if err != nil {
+		return Taken{}, fmt.Errorf("take: %w", err)
+	}
+	return out, nil
+}
+
+// errReply is returned when a script answers what it never does: another
+// script under the same hash, or a proxy in between.
+var errReply = errors.New("unexpected reply")
+
+// takenHead and takenStep are the lengths of the reply of lua/take.lua.
+const takenHead, takenStep = 9, 7
+
+func readTaken(reply any, t Take) (Taken, error) {
+	list, ok := reply.([]any)
+	if !ok || len(list) < takenHead || (len(list)-takenHead)%takenStep != 0 {
+		return Taken{}, errReply
+	}
+	attempt, ok := list[2].(string)
+	marks, ok2 := list[8].(string)
+	if !ok || !ok2 {
+		return Taken{}, errReply
+	}
+	n := make([]int64, len(list))
+	for i, v := range list {
+		if i == 2 || i == 8 {
+			continue
+		}
+		if n[i], ok = v.(int64); !ok {
+			return Taken{}, errReply
+		}
+	}
+	if n[0] < int64(Denied) || n[0] > int64(Conflict) {
+		return Taken{}, errReply
+	}
+	out := Taken{
+		Outcome: Outcome(n[0]), Now: n[1], Attempt: attempt, Issued: n[3], Lane: Lane(n[4]),
+		Familiar: n[5] == 1, Failures: n[6], Replaced: n[7] == 1, Buckets: make([]Bucket, len(t.Charges)),
+	}
+	if marks != "-" {
+		out.Marks = strings.Split(marks, ",")
+	}
+	for b := takenHead; b < len(n); b += takenStep {
+		i := n[b] - 1
+		if i < 0 || i >= int64(len(t.Charges)) {
+			return Taken{}, errReply
+		}
+		out.Buckets[i] = Bucket{
+			Applies: true, Dry: n[b+1]&1 != 0, Charged: n[b+1]&2 != 0,
+			Capacity: n[b+2], Interval: n[b+3], Missing: n[b+4], Wait: n[b+5], Strikes: n[b+6],
+		}
+	}
+	return out, nil
+}
+
+// settleArgs lays a Settle out as lua/settle.lua reads it.
+func settleArgs(t Settle) arguments {
+	var a arguments
+	a.clock(t.Now)
+	a.key(t.Marker)
+	a.key(t.Idempotence)
+	a.key(t.Record)
+	a.add(t.Issued, t.Expires, bit(t.Refund, 1), bit(t.Learn, 1), bit(t.Fail, 1),
+		t.Network, t.Remember, t.Sources, t.Member, t.Wrong.Source, t.Wrong.Tag, len(t.Refunds), len(t.Populations))
+	for _, f := range t.Refunds {
+		key := f.Key
+		if f.Field != "" {
+			key = ""
+		}
+		a.key(key)
+		a.add(f.Field, f.Cost)
+	}
+	for _, p := range t.Populations {
+		a.key(p)
+		a.key(populationSlot(p, 0))
+		a.key(populationSlot(p, 1))
+	}
+	return a
+}
+
+// Settle implements [Store].
+func (r *Redis) Settle(ctx context.Context, t Settle) (Settled, error) {
+	a := settleArgs(t)
+	reply, err := r.run(ctx, r.settle, a.keys, a.args)
+	if err != nil {
+		return Settled{}, fmt.Errorf("settle: %w", err)
+	}
+	list, ok := reply.([]any)
+	if !ok || len(list) != 4 {
+		return Settled{}, fmt.Errorf("settle: %w", errReply)
+	}
+	var n [4]int64
+	for i, v := range list {
+		if n[i], ok = v.(int64); !ok {
+			return Settled{}, fmt.Errorf("settle: %w", errReply)
+		}
+	}
+	return Settled{Applied: n[0] == 1, Expired: n[1] == 1, Stale: n[2] == 1, Now: n[3]}, nil
+}
+
+// Forget implements [Store].
+func (r *Redis) Forget(ctx context.Context, f Forget) error {
+	if len(f.Keys) > 0 {
+		del, cancel := context.WithTimeout(ctx, r.timeout)
+		defer cancel()
+		if err := r.client.Del(del, f.Keys...).Err(); err != nil {
+			return fmt.Errorf("forget: %w", err)
+		}
+	}
+	if f.Record == "" {
+		return nil
+	}
+	var a arguments
+	a.keys = []string{f.Record}
+	a.clock(f.Now)
+	a.add(bit(f.Credentials, 1), f.Keep, f.Remember)
+	if _, err := r.run(ctx, r.forget, a.keys, a.args); err != nil {
+		return fmt.Errorf("forget: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package store
+
+import "fmt"
+
+// markerKeep is how long after an attempt's end its settlement is still
+// known, so that the search for unreported attempts can run behind.
+const markerKeep = 60 * 1e6
+
+// settle is the algorithm of [Store.Settle]. lua/settle.lua is the same in
+// Lua; whatever changes here changes there.
+func settle(s space, t Settle, now int64) (Settled, error) {
+	out := Settled{Now: now}
+	if t.Expires > 0 && now >= t.Expires {
+		out.Expired = true
+		return out, nil
+	}
+	if t.Marker != "" {
+		if s.get(t.Marker) != "" {
+			return out, nil
+		}
+		s.set(t.Marker, "1", t.Expires+markerKeep)
+	}
+	out.Applied = true
+	if t.Idempotence != "" {
+		if err := free(s, t.Idempotence, now); err != nil {
+			return out, err
+		}
+	}
+	rec := new(record)
+	if t.Record != "" {
+		var err error
+		if rec, err = parseRecord(s.get(t.Record)); err != nil {
+			return out, fmt.Errorf("key %s: %w", t.Record, err)
+		}
+	}
+	reset, err := rec.reset(now)
+	if err != nil {
+		return out, err
+	}
+	out.Stale = t.Issued > 0 && t.Issued <= reset
+	if t.Refund {
+		for _, r := range t.Refunds {
+			if err := giveBack(s, rec, r, now); err != nil {
+				return out, err
+			}
+		}
+	}
+	if !out.Stale {
+		if err := learn(s, rec, t, now); err != nil {
+			return out, err
+		}
+	}
+	return out, saveRecord(s, rec, t.Record, now, t.Remember, nil)
+}
+
+// free marks what is remembered under an idempotence key as settled, so that
+// its name may serve a new attempt while a late repeat is still recognised.
+func free(s space, key string, now int64) error {
+	m, err := parseRemembered(s.get(key), now)
+	if err != nil || !m.Found || m.Reported {
+		return err
+	}
+	m.uses = 0
+	s.set(key, m.String(), m.expires)
+	return nil
+}
+
+// giveBack refunds one charge.
+func giveBack(s space, rec *record, r Refund, now int64) error {
+	value := ""
+	if r.Field != "" {
+		value = rec.get(r.Field)
+	} else {
+		value = s.get(r.Key)
+	}
+	st, err := parseState(value)
+	if err != nil {
+		return fmt.Errorf("key %s: %w", r.Key, err)
+	}
+	if value == "" {
+		return nil
+	}
+	st = st.refund(r.Cost, now)
+	value = ""
+	if st.full > now || st.strikes > 0 {
+		value = st.String()
+	}
+	switch {
+	case r.Field != "":
+		rec.set(r.Field, value)
+	case value == "":
+		s.del(r.Key)
+	default:
+		s.set(r.Key, value, st.expires(strikeKeep))
+	}
+	return nil
+}
+
+// learn notes what an outcome teaches about the account.
+func learn(s space, rec *record, t Settle, now int64) error {
+	if t.Fail && t.Record != "" {
+		n, err := rec.failures(now, t.Remember)
+		if err != nil {
+			return err
+		}
+		rec.set(entryFailures, fmt.Sprintf("%d@%d", min(n+1, failuresMost), now))
+		if t.Wrong.Source != "" && t.Wrong.Tag != "" {
+			rec.addWrong(t.Wrong, now)
+		}
+	}
+	if !t.Learn {
+		return nil
+	}
+	if t.Record != "" {
+		rec.set(entryFailures, "")
+		if t.Network != "" {
+			rec.addNetwork(t.Network, now, t.Sources)
+		}
+	}
+	if t.Member == "" {
+		return nil
+	}
+	for _, key := range t.Populations {
+		if err := join(s, key, t.Member, now); err != nil {
+			return fmt.Errorf("key %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// forget is the algorithm of [Store.Forget] for an account. A damaged record
+// cannot tell which device tokens are dead, so it is treated as if its
+// credentials had been reset.
+func forget(s space, f Forget, now int64) error {
+	rec, err := parseRecord(s.get(f.Record))
+	if err != nil || f.Credentials {
+		rec = new(record)
+		rec.set(entryReset, fmt.Sprintf("%d@%d", now, now+f.Keep))
+	}
+	for _, name := range append([]string(nil), rec.names...) {
+		if isBucket(name) {
+			rec.set(name, "")
+		}
+	}
+	return saveRecord(s, rec, f.Record, now, f.Remember, nil)
+}
