@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"strings"
+
 	"loginguard/netprefix"
 	"loginguard/store"
 )
@@ -136,12 +138,13 @@ func (v *view) population(id ID) string {
 		return ""
 	}
 	if b.level == 0 {
-		return realmPopulation(v.Realm)
+		// In each shard of global the accounts that are charged there, under
+		// its hash tag, so that one script reaches both.
+		key, _ := v.key(IDGlobal)
+		return strings.TrimSuffix(key, "g") + "n"
 	}
 	return v.realm.prefix + v.coarse + people[b.level] + v.network(b.level)
 }
-
-func realmPopulation(realm string) string { return "lg:{" + realm + "}:n" }
 
 // RecordKey returns the key of an account's record, which also holds the
 // buckets that are the account's own. account is its keyed hash.

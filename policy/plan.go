@@ -18,7 +18,7 @@ type Attempt struct {
 	RepeatTag            string              // fingerprint of the password for this account, "" for none
 	PasswordTag          string              // fingerprint of the password for all accounts, "" for none
 	ChallengePassed      bool
-	Shard                uint32 // random: picks the shard of global; kept for the refund
+	Shard                uint32 // picks the shard of global; the same for every attempt at an account
 }
 
 // Device is a verified device token.

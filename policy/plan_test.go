@@ -155,7 +155,7 @@ func TestPlanOfEveryKindOfAttempt(t *testing.T) {
 		}},
 		{"global in shards", func(c *Config) { c.Shards = true }, func(a *Attempt) { a.Shard = 8*1000 + 3 }, []row{
 			account, familiar, host, hostFam, sub, subFam,
-			{IDGlobal, "lg:{default:3}:g", str, 1, "lg:{default}:n", "global", "", "g", 125},
+			{IDGlobal, "lg:{default:3}:g", str, 1, "lg:{default:3}:n", "global", "", "g", 125},
 		}},
 	}
 	for _, tt := range tests {

@@ -173,7 +173,9 @@ func (p *Policy) sizes(i limit, o *Override, instances int64) (sizes [2]size) {
 			l = shrink(l, decimal(c.HostingScale), cost)
 		}
 		if specs[i].sharded {
+			people := l.PerUser
 			l = split(l, int64(p.shards), cost)
+			l.PerUser = people // a shard counts its own accounts only
 		}
 		if instances > 1 {
 			l = bounded(split(l, instances, cost), settings.Backoff, cost)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -23,6 +24,9 @@ func (p *Policy) Realm(name string) bool {
 	_, ok := p.realms[name]
 	return ok
 }
+
+// Routes returns the names of all routes, sorted.
+func (p *Policy) Routes() []string { return slices.Sorted(maps.Keys(p.config.Routes)) }
 
 // Realms returns the names of all realms, "default" first.
 func (p *Policy) Realms() []string { return slices.Clone(p.config.Realms) }

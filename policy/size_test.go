@@ -112,7 +112,7 @@ func TestPopulationNumbersAreExact(t *testing.T) {
 func TestShardsDivideGlobalOnly(t *testing.T) {
 	p := must(t, func(c *Config) { c.Shards, c.Limits.Global.Shards = true, 7 })
 	got := charge(t, p, login(v4), IDGlobal).Limit
-	want := store.Limit{Capacity: 143, Interval: 7 * 3.6e6, PerUser: 7143, MaxCapacity: 14286, Debt: minutes(60) - 5*7*3.6e6}
+	want := store.Limit{Capacity: 143, Interval: 7 * 3.6e6, PerUser: 50000, MaxCapacity: 14286, Debt: minutes(60) - 5*7*3.6e6}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("global (-want +got):\n%s", diff)
 	}

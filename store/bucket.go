@@ -37,13 +37,22 @@ type verdict struct {
 	loan    bool // a wait has ended: one attempt may be borrowed
 	waiting bool // a wait runs
 	wait    int64
+	cut     bool // wait is true only if the state is kept as it is here
 }
 
 const (
 	// carryParts is the resolution, in parts of one token, at which a
 	// fraction of a token survives a change of size. 2^20 times the longest
-	// interval stays below 2^52, where a quotient of doubles is still exact.
+	// interval is no more than 2^52, where a quotient of doubles is still
+	// exact.
 	carryParts = 1 << 20
+
+	// waitMost is the longest that any wait may be, an hour.
+	waitMost = 3600 * 1e6
+
+	// intervalMost bounds the interval of a stored bucket, an hour being the
+	// longest that a limit may have.
+	intervalMost = 1 << 32
 
 	// strikeKeep is the longest time for which strikes can be remembered. It
 	// is used for buckets whose limit is not at hand.
@@ -68,9 +77,11 @@ func (l Limit) sized(population int64) size {
 }
 
 // longest is the furthest that a state of this size can lie in the future:
-// empty, plus what a debit or the loans of the backoff may add.
+// empty, plus what debits and the loans of the backoff may add. There are no
+// more loans in debt than waits, since the last wait is no shorter than the
+// refill of what is lent at its end.
 func (z size) longest() int64 {
-	return z.capacity*z.interval + max(z.debt, int64(len(z.waits))*z.interval)
+	return z.capacity*z.interval + z.debt + int64(len(z.waits))*z.interval
 }
 
 // missing returns the microseconds until the bucket is full at size z.
@@ -84,7 +95,7 @@ func (s state) missing(z size, now int64) int64 {
 	if d <= 0 || s.interval == 0 {
 		return 0
 	}
-	if s.capacity == z.capacity && s.interval == z.interval {
+	if !s.resized(z) {
 		return min(d, z.longest())
 	}
 	whole := d / s.interval
@@ -95,15 +106,24 @@ func (s state) missing(z size, now int64) int64 {
 	return min(whole*z.interval+ceilDiv(parts*z.interval, carryParts), z.capacity*z.interval)
 }
 
+// resized reports whether s was kept at another size.
+func (s state) resized(z size) bool {
+	return s.interval != 0 && (s.capacity != z.capacity || s.interval != z.interval)
+}
+
 // judge decides whether a bucket can pay cost tokens now. It is the pure
 // function that everything else in this package moves bytes for.
 func judge(s state, z size, cost, now int64) verdict {
 	v := verdict{now: now, missing: s.missing(z, now)}
+	// A denial writes nothing, so what was cut to size now would be so again
+	// and again, for as long as the clock was ahead: such a state is kept.
+	v.cut = !s.resized(z) && s.full-now > v.missing && v.missing > 0
 	if n := len(z.waits); n > 0 && s.strikes > 0 {
 		last := min(s.last, now)
 		if now-last < z.forget {
 			v.strikes, v.last = s.strikes, last
 			v.until = min(s.until, now+z.waits[n-1])
+			v.cut = v.cut || v.until < s.until
 		}
 	}
 	need := v.missing + cost*z.interval - z.capacity*z.interval
@@ -114,13 +134,27 @@ func judge(s state, z size, cost, now int64) verdict {
 		v.pays = true
 	case v.until > 0:
 		v.loan = true
+	case len(z.waits) > 0:
+		v.wait = min(need, z.waits[min(v.strikes, int64(len(z.waits))-1)])
+	case s.resized(z):
+		v.wait, v.cut = s.waitResized(z, cost, need, now)
 	default:
 		v.wait = need
-		if n := int64(len(z.waits)); n > 0 {
-			v.wait = min(need, z.waits[min(v.strikes, n-1)])
-		}
 	}
 	return v
+}
+
+// waitResized returns the wait of a dry bucket without backoff that was kept
+// at another size. It goes on to refill as it did then, since a denial writes
+// nothing, and does so also where one bucket is charged at two sizes. Only
+// where it would refill faster from now on, or be closed for more than an
+// hour, is it kept at its new size, so that need is the wait.
+func (s state) waitResized(z size, cost, need, now int64) (wait int64, cut bool) {
+	wait = s.full - now - (z.capacity-cost)*s.interval
+	if z.interval < s.interval || wait > waitMost {
+		return need, true
+	}
+	return wait, false
 }
 
 // dry reports whether the bucket refuses the attempt.

@@ -23,7 +23,8 @@ var Classes = []string{
 // error of a command within a script, so the words are looked for anywhere.
 var replies = []struct{ word, class string }{
 	{"READONLY", "readonly"}, {"OOM", "oom"}, {"NOSCRIPT", "noscript"}, {"CROSSSLOT", "crossslot"},
-	{"WRONGTYPE", "wrongtype"}, {"MOVED", "moved"}, {"ASK", "moved"}, {"NOAUTH", "auth"}, {"WRONGPASS", "auth"},
+	{"WRONGTYPE", "wrongtype"}, {"MOVED", "moved"}, {"ASK", "moved"}, {"NOAUTH", "auth"}, {"WRONGPASS", "auth"}, {"AUTH", "auth"},
+	{"unauthenticated", "auth"}, // to a command of more than ten words, in place of NOAUTH
 	{"NOPERM", "auth"}, {"LOADING", "loading"}, {"BUSY", "busy"}, {"NOREPLICAS", "noreplicas"},
 	{"CLUSTERDOWN", "clusterdown"}, {"TRYAGAIN", "clusterdown"}, {"MASTERDOWN", "masterdown"},
 	{"MISCONF", "misconf"}, {"CORRUPT", "corrupt"},
@@ -34,6 +35,7 @@ func Class(err error) string {
 	var (
 		reply   redis.Error
 		op      *net.OpError
+		late    net.Error
 		record  tls.RecordHeaderError
 		unknown x509.UnknownAuthorityError
 		verify  *tls.CertificateVerificationError
@@ -44,7 +46,7 @@ func Class(err error) string {
 		return ""
 	case errors.Is(err, ErrFull):
 		return "full"
-	case errors.Is(err, errCorrupt), errors.Is(err, errReply):
+	case errors.Is(err, errCorrupt), errors.Is(err, errReply), errors.Is(err, redis.Nil):
 		return "corrupt"
 	case errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrPoolExhausted):
 		return "pool"
@@ -56,9 +58,12 @@ func Class(err error) string {
 		return "refused"
 	case errors.As(err, &reply):
 		return replyClass(reply.Error())
-	case errors.As(err, &op) && op.Timeout():
+	case errors.As(err, &late) && late.Timeout():
 		return "timeout"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, redis.ErrClosed):
+	case errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"):
+		return "tls" // an alert, which has no type of its own
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, net.ErrClosed), errors.Is(err, redis.ErrClosed):
 		return "closed"
 	}
 	return "other"

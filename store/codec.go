@@ -42,7 +42,8 @@ func parseState(v string) (state, error) {
 	full, rest, _ := strings.Cut(v, "/")
 	size, rest, struck := strings.Cut(rest, "/")
 	capacity, interval, _ := strings.Cut(size, "x")
-	ok := number(full, &s.full) && number(capacity, &s.capacity) && number(interval, &s.interval) && s.interval > 0
+	ok := number(full, &s.full) && number(capacity, &s.capacity) && number(interval, &s.interval) &&
+		s.interval > 0 && s.interval <= intervalMost && s.capacity <= (exact-1)/s.interval
 	if struck {
 		strikes, times, _ := strings.Cut(rest, "/")
 		until, last, _ := strings.Cut(times, "/")

@@ -52,6 +52,7 @@ type shard struct {
 type entry struct {
 	value   string
 	log     *hyperloglog.Sketch
+	added   int64 // to the log since it was counted
 	expires int64
 }
 
@@ -316,24 +317,39 @@ func (v *view) del(key string) {
 	}
 }
 
-func (v *view) add(key, member string, expires int64) {
+func (v *view) add(key, member string, expires int64) int64 {
 	e := v.shard(key).m[key]
 	if e.log == nil {
 		e.log = hyperloglog.New()
 	}
 	e.log.Insert([]byte(member))
+	e.added++
 	e.expires = expires
 	v.put(key, e)
+	return e.added
 }
 
 func (v *view) count(keys ...string) int64 {
-	all := hyperloglog.New()
+	var logs []*hyperloglog.Sketch
 	for _, key := range keys {
-		if l := v.shard(key).m[key].log; l != nil {
-			// Both have the precision of New, the only reason to fail.
-			if err := all.Merge(l); err != nil {
-				return 0
-			}
+		s := v.shard(key)
+		if e := s.m[key]; e.log != nil {
+			e.added = 0
+			s.m[key] = e
+			logs = append(logs, e.log)
+		}
+	}
+	switch len(logs) {
+	case 0:
+		return 0
+	case 1:
+		return int64(logs[0].Estimate())
+	}
+	all := logs[0].Clone()
+	for _, l := range logs[1:] {
+		// All have the precision of New, the only reason to fail.
+		if err := all.Merge(l); err != nil {
+			return 0
 		}
 	}
 	return int64(all.Estimate())

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,11 +49,14 @@ func isBucket(name string) bool {
 // parseRecord reads a record; "" is an empty one.
 func parseRecord(v string) (*record, error) {
 	r := new(record)
+	if strings.HasSuffix(v, " ") {
+		return nil, fmt.Errorf("read account record: %w", errCorrupt)
+	}
 	for v != "" {
 		var entry string
 		entry, v, _ = strings.Cut(v, " ")
 		name, value, ok := strings.Cut(entry, "=")
-		if !ok || name == "" || value == "" {
+		if !ok || name == "" || value == "" || slices.Contains(r.names, name) {
 			return nil, fmt.Errorf("read account record: %w", errCorrupt)
 		}
 		r.names, r.values = append(r.names, name), append(r.values, value)
@@ -162,21 +166,30 @@ func (r *record) wrong(at Remembering, now int64) (bool, error) {
 	if at.Source == "" || at.Tag == "" {
 		return false, nil
 	}
+	value := r.get(at.Source)
+	if value == "" {
+		return false, nil
+	}
 	found := false
-	for item := range strings.SplitSeq(r.get(at.Source), ",") {
-		if item == "" {
-			continue
-		}
-		tag, moment, _ := strings.Cut(item, "@")
-		var t int64
-		if !number(moment, &t) {
-			return false, fmt.Errorf("read account record: %w", errCorrupt)
+	for item := range strings.SplitSeq(value, ",") {
+		tag, t, err := wrongItem(item)
+		if err != nil {
+			return false, err
 		}
 		if tag == at.Tag && now-t < wrongKeep {
 			found = true
 		}
 	}
 	return found, nil
+}
+
+// wrongItem reads "tag@moment".
+func wrongItem(item string) (tag string, moment int64, err error) {
+	tag, text, _ := strings.Cut(item, "@")
+	if !number(text, &moment) {
+		return "", 0, fmt.Errorf("read account record: %w", errCorrupt)
+	}
+	return tag, moment, nil
 }
 
 // addWrong remembers a wrong tag of a source, which becomes the newest.
@@ -243,6 +256,16 @@ func (r *record) prune(now, keep int64, forget map[string]int64) (int64, error) 
 	return expires, nil
 }
 
+// check reports the first entry that cannot be read.
+func (r *record) check() error {
+	for i, name := range r.names {
+		if _, err := entryExpires(name, r.values[i], 0, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // entryExpires returns the moment from which one entry says nothing.
 func entryExpires(name, value string, keep int64, forget map[string]int64) (int64, error) {
 	switch {
@@ -259,12 +282,15 @@ func entryExpires(name, value string, keep int64, forget map[string]int64) (int6
 		}
 		return last + keep, nil
 	case strings.HasPrefix(name, prefixWrong):
-		_, moment, _ := strings.Cut(value[strings.LastIndexByte(value, ',')+1:], "@")
-		var t int64
-		if !number(moment, &t) {
-			return 0, fmt.Errorf("read account record: %w", errCorrupt)
+		var newest int64
+		for item := range strings.SplitSeq(value, ",") {
+			_, t, err := wrongItem(item)
+			if err != nil {
+				return 0, err
+			}
+			newest = t
 		}
-		return t + wrongKeep, nil
+		return newest + wrongKeep, nil
 	}
 	s, err := parseState(value)
 	if err != nil {

@@ -27,7 +27,10 @@ type Redis struct {
 	timeout time.Duration
 	evict   bool
 
-	take, settle, forget *redis.Script
+	take, settle, forget, recall *redis.Script
+
+	batch   *batcher
+	cluster *cluster // not nil on a Redis Cluster
 }
 
 // RedisOptions sets up a [Redis].
@@ -36,8 +39,9 @@ type RedisOptions struct {
 	// redis://, rediss://, unix://, redis+sentinel://.
 	URL string
 
-	// Timeout is the whole budget of one call: waiting for a connection,
-	// dialling, writing and reading. 50ms when 0.
+	// Timeout is the budget of one call: waiting for a connection, dialling,
+	// writing and reading. 50ms when 0. In a burst a call waits longer for its
+	// turn, up to five times as long, while the server answers others.
 	Timeout time.Duration
 
 	// AllowEviction accepts a server that may evict counters when it is full.
@@ -60,9 +64,17 @@ const (
 	dialTimeout = time.Second
 )
 
-// OpenRedis returns a store on the server that the URL names. It does not
-// connect: a service starts while its Redis is down, and recovers when it
-// comes. Errors are about the options and never contain the URL.
+// silence drops what the client library would print about connections: every
+// failure is returned to the caller, who logs and counts it by its class.
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
+
+func init() { redis.SetLogger(silence{}) }
+
+// OpenRedis returns a store on the server that the URL names. It connects in
+// the background and waits for nothing: a service starts while its Redis is
+// down, and recovers when it comes. Errors are about the options and never contain the URL.
 func OpenRedis(o RedisOptions) (*Redis, error) {
 	t, err := parseTarget(o.URL)
 	if err != nil {
@@ -72,7 +84,7 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 		o.Timeout = 50 * time.Millisecond
 	}
 	r := &Redis{timeout: o.Timeout, evict: o.AllowEviction}
-	for name, script := range map[string]**redis.Script{"take": &r.take, "settle": &r.settle, "forget": &r.forget} {
+	for name, script := range map[string]**redis.Script{"take": &r.take, "settle": &r.settle, "forget": &r.forget, "recall": &r.recall} {
 		if *script, err = loadScript(name); err != nil {
 			return nil, err
 		}
@@ -83,7 +95,7 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 	}
 	switch t.kind {
 	case "cluster":
-		return nil, errors.New("store.url: Redis Cluster is not available in this version")
+		r.client, r.cluster = redis.NewClusterClient(u.Cluster()), &cluster{r}
 	case "sentinel":
 		r.client = redis.NewFailoverClient(u.Failover())
 	default:
@@ -93,6 +105,7 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 		}
 		r.client = redis.NewClient(single)
 	}
+	r.batch = &batcher{client: r.client, slots: make(chan struct{}, batchSlots), timeout: r.timeout}
 	return r, nil
 }
 
@@ -106,7 +119,7 @@ func options(t target, o RedisOptions) (*redis.UniversalOptions, error) {
 		MaxRetries:            -1, // 0 means 3, and a script that ran must not run again
 		ContextTimeoutEnabled: true,
 		DialTimeout:           dialTimeout, DialerRetries: 1,
-		ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout,
+		ReadTimeout: patience * o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout,
 		PoolSize: poolSize, MaxActiveConns: poolSize, MinIdleConns: poolIdle,
 		Protocol: 2, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
@@ -155,13 +168,7 @@ func loadScript(name string) (*redis.Script, error) {
 // the server says that it does not know it, and so did not run it, is it sent
 // whole, which also makes the server remember it.
 func (r *Redis) run(ctx context.Context, s *redis.Script, keys []string, args []any) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	v, err := s.EvalSha(ctx, r.client, keys, args...).Result()
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		v, err = s.Eval(ctx, r.client, keys, args...).Result()
-	}
-	return v, err
+	return r.batch.do(ctx, &call{script: s, keys: keys, args: args})
 }
 
 // Lookup implements [Store].

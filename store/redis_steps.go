@@ -55,14 +55,15 @@ func waitList(waits []int64) string {
 
 // takeArgs lays a Take out as lua/take.lua reads it.
 func takeArgs(t Take) arguments {
-	a := arguments{keys: make([]string, 0, 2+2*len(t.Charges)), args: make([]any, 0, 17+14*len(t.Charges))}
+	a := arguments{keys: make([]string, 0, 2+2*len(t.Charges)), args: make([]any, 0, 20+14*len(t.Charges))}
 	a.clock(t.Now)
 	a.add(bit(t.Peek, 1) + bit(t.Debit, 2))
 	a.key(t.Record)
 	a.key(t.Idempotence)
 	a.add(t.Network, t.Remember, t.DeviceIssued, t.DeviceExpires,
-		t.RepeatDevice.Source, t.RepeatDevice.Tag, t.Challenged+1, t.RepeatNetwork.Source, t.RepeatNetwork.Tag,
-		t.Attempt, t.Binding, strconv.FormatInt(t.MaxUses, 10)+" "+strconv.FormatInt(t.TTL, 10), len(t.Charges))
+		t.RepeatDevice.Source, t.RepeatDevice.Tag, t.Challenged+1, // 0: none; -1: elsewhere
+		t.RepeatNetwork.Source, t.RepeatNetwork.Tag,
+		t.Attempt, t.Binding, strconv.FormatInt(t.MaxUses, 10)+" "+strconv.FormatInt(t.TTL, 10), t.Note, int(t.Lane), bit(t.Replace, 1), len(t.Charges))
 	for _, c := range t.Charges {
 		key := c.Key
 		if c.Field != "" {
@@ -79,6 +80,14 @@ func takeArgs(t Take) arguments {
 
 // Take implements [Store].
 func (r *Redis) Take(ctx context.Context, t Take) (Taken, error) {
+	if r.cluster != nil {
+		return r.cluster.Take(ctx, t)
+	}
+	return r.takeOne(ctx, t)
+}
+
+// takeOne takes what one script reaches.
+func (r *Redis) takeOne(ctx context.Context, t Take) (Taken, error) {
 	a := takeArgs(t)
 	reply, err := r.run(ctx, r.take, a.keys, a.args)
 	if err != nil {
@@ -96,7 +105,7 @@ func (r *Redis) Take(ctx context.Context, t Take) (Taken, error) {
 var errReply = errors.New("unexpected reply")
 
 // takenHead and takenStep are the lengths of the reply of lua/take.lua.
-const takenHead, takenStep = 9, 7
+const takenHead, takenStep = 10, 7
 
 func readTaken(reply any, t Take) (Taken, error) {
 	list, ok := reply.([]any)
@@ -105,12 +114,13 @@ func readTaken(reply any, t Take) (Taken, error) {
 	}
 	attempt, ok := list[2].(string)
 	marks, ok2 := list[8].(string)
-	if !ok || !ok2 {
+	note, ok3 := list[9].(string)
+	if !ok || !ok2 || !ok3 {
 		return Taken{}, errReply
 	}
 	n := make([]int64, len(list))
 	for i, v := range list {
-		if i == 2 || i == 8 {
+		if i == 2 || i == 8 || i == 9 {
 			continue
 		}
 		if n[i], ok = v.(int64); !ok {
@@ -126,6 +136,9 @@ func readTaken(reply any, t Take) (Taken, error) {
 	}
 	if marks != "-" {
 		out.Marks = strings.Split(marks, ",")
+	}
+	if out.Outcome == Repeated {
+		out.Note = note
 	}
 	for b := takenHead; b < len(n); b += takenStep {
 		i := n[b] - 1
@@ -167,6 +180,14 @@ func settleArgs(t Settle) arguments {
 
 // Settle implements [Store].
 func (r *Redis) Settle(ctx context.Context, t Settle) (Settled, error) {
+	if r.cluster != nil {
+		return r.cluster.Settle(ctx, t)
+	}
+	return r.settleOne(ctx, t)
+}
+
+// settleOne settles what one script reaches.
+func (r *Redis) settleOne(ctx context.Context, t Settle) (Settled, error) {
 	a := settleArgs(t)
 	reply, err := r.run(ctx, r.settle, a.keys, a.args)
 	if err != nil {

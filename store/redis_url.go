@@ -60,6 +60,10 @@ func parseTarget(raw string) (target, error) {
 	if strings.Contains(rest, "#") || strings.Contains(query, "#") {
 		return target{}, errors.New("contains # (write it as %23 within a password)")
 	}
+	if strings.Contains(query, "@") {
+		// Most likely a password with a ? in it; what follows is part of it.
+		return target{}, errors.New("contains @ after ? (within a password write ? as %3F and @ as %40)")
+	}
 	params, err := url.ParseQuery(query)
 	if err != nil {
 		return target{}, errURL
@@ -75,6 +79,13 @@ func parseTarget(raw string) (target, error) {
 		return target{}, err
 	}
 	return t, t.parameters(params)
+}
+
+// CheckURL reports what [OpenRedis] would object to in a store URL, and opens
+// nothing. Its errors never contain the URL.
+func CheckURL(raw string) error {
+	_, err := parseTarget(raw)
+	return err
 }
 
 // Schemes returns the URL schemes of a Redis store, sorted.
@@ -129,42 +140,42 @@ func (t *target) place(hosts, path string) error {
 	return t.database(db)
 }
 
+// hostPort completes and checks one host.
 func hostPort(h, kind string) (string, error) {
-	port := "6379"
-	if kind == "sentinel" {
-		port = "26379"
-	}
-	host := h
-	if a, p, err := net.SplitHostPort(h); err == nil {
-		host, port = a, p
-	} else {
-		host = strings.TrimSuffix(strings.TrimPrefix(h, "["), "]")
-		if strings.Contains(h, ":") && !strings.HasPrefix(h, "[") {
-			return "", errURL
+	if !strings.Contains(h, ":") || strings.HasSuffix(h, "]") {
+		if kind == "sentinel" {
+			h += ":26379"
+		} else {
+			h += ":6379"
 		}
 	}
-	if n, err := strconv.Atoi(port); host == "" || err != nil || n < 1 || n > 65535 {
+	host, port, err := net.SplitHostPort(h)
+	if err != nil || host == "" {
 		return "", errURL
 	}
-	return net.JoinHostPort(host, port), nil
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
+		return "", errURL
+	}
+	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
 }
 
 func (t *target) database(s string) error {
 	if s == "" {
 		return nil
 	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > 1<<20 {
+	n, err := strconv.ParseUint(s, 10, 20)
+	if err != nil {
 		return errors.New("has a database that is not a number")
 	}
-	t.db = n
+	t.db = int(n)
 	return nil
 }
 
 func (t *target) parameters(params url.Values) error {
 	for name, values := range params {
 		if len(values) > 1 {
-			return fmt.Errorf("has the parameter %q twice", name)
+			return errors.New("has a parameter twice")
 		}
 		switch {
 		case name == "db" && t.kind == "unix":
@@ -176,7 +187,9 @@ func (t *target) parameters(params url.Values) error {
 		case name == "sentinel_password" && t.kind == "sentinel":
 			t.sentinelPassword = values[0]
 		default:
-			return fmt.Errorf("has a parameter %q that is not known: time-outs, retries and pool follow from store.timeout", name)
+			// The name is not shown: it may be the rest of a password with
+			// a ? or & in it.
+			return errors.New("has a parameter that is not one of db (unix), sentinel_user and sentinel_password (sentinel): time-outs, retries and pool follow from store.timeout")
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // String writes what is remembered of an attempt: binding, uses, attempt,
-// issued, expires, lane, replaced, marks, separated by blanks; uses 0 marks
+// issued, expires, lane, replaced, marks, note, separated by blanks; uses 0 marks
 // one that was reported.
 func (m Remembered) String() string {
 	b := make([]byte, 0, 120)
@@ -25,10 +25,11 @@ func (m Remembered) String() string {
 		b = strconv.AppendInt(b, n, 10)
 	}
 	b = append(b, ' ')
-	if len(m.Marks) == 0 {
-		return string(b) + "-"
+	marks := "-"
+	if len(m.Marks) > 0 {
+		marks = strings.Join(m.Marks, ",")
 	}
-	return string(b) + strings.Join(m.Marks, ",")
+	return string(b) + marks + " " + m.Note
 }
 
 // parseRemembered reads what String wrote; what has expired is not found.
@@ -39,14 +40,17 @@ func parseRemembered(v string, now int64) (Remembered, error) {
 	}
 	f := strings.Split(v, " ")
 	var lane, replaced int64
-	if len(f) != 8 || !number(f[1], &m.uses) || !number(f[3], &m.Issued) || !number(f[4], &m.expires) || !number(f[5], &lane) || !number(f[6], &replaced) {
-		return m, fmt.Errorf("read idempotence key: %w", errCorrupt)
+	ok := len(f) == 9 && f[0] != "" && f[2] != "" && f[7] != "" && f[8] != "" &&
+		number(f[1], &m.uses) && number(f[3], &m.Issued) && number(f[4], &m.expires) &&
+		number(f[5], &lane) && lane <= int64(LaneRepeatNetwork) && number(f[6], &replaced)
+	if !ok {
+		return Remembered{}, fmt.Errorf("read idempotence key: %w", errCorrupt)
 	}
 	if now >= m.expires {
 		return Remembered{}, nil
 	}
 	m.Found, m.Reported = true, m.uses == 0
-	m.Binding, m.Attempt, m.Lane, m.Replaced = f[0], f[2], Lane(lane), replaced == 1
+	m.Binding, m.Attempt, m.Lane, m.Replaced, m.Note = f[0], f[2], Lane(lane), replaced == 1, f[8]
 	if f[7] == "-" {
 		return m, nil
 	}

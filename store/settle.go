@@ -1,6 +1,9 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // markerKeep is how long after an attempt's end its settlement is still
 // known, so that the search for unreported attempts can run behind.
@@ -133,14 +136,17 @@ func learn(s space, rec *record, t Settle, now int64) error {
 // credentials had been reset.
 func forget(s space, f Forget, now int64) error {
 	rec, err := parseRecord(s.get(f.Record))
+	if err == nil {
+		for _, name := range slices.Clone(rec.names) {
+			if isBucket(name) {
+				rec.set(name, "")
+			}
+		}
+		err = rec.check()
+	}
 	if err != nil || f.Credentials {
 		rec = new(record)
 		rec.set(entryReset, fmt.Sprintf("%d@%d", now, now+f.Keep))
-	}
-	for _, name := range append([]string(nil), rec.names...) {
-		if isBucket(name) {
-			rec.set(name, "")
-		}
 	}
 	return saveRecord(s, rec, f.Record, now, f.Remember, nil)
 }

@@ -120,11 +120,19 @@ type Take struct {
 	Charges    []Charge
 	Challenged int // index in Charges of the bucket that stands in for dry ones, -1 for none
 
+	// Where an attempt is decided in parts, on several nodes: Lane is the lane
+	// that another part has picked, 0 to pick one. With Challenged set to
+	// [Elsewhere] another part holds the bucket that stands in for dry ones
+	// of this part; Replace says that it must, for dry ones of another part.
+	Lane    Lane
+	Replace bool
+
 	// Attempt is the new attempt's name, Idempotence the key under which an
 	// admitted attempt is remembered for TTL microseconds; "" for not.
 	Attempt     string
 	Idempotence string
 	Binding     string // what the attempt under that key must be the same in
+	Note        string // kept for Lookup and repeats; Binding and Note without blanks, Note not empty
 	MaxUses     int64
 	TTL         int64
 
@@ -135,6 +143,10 @@ type Take struct {
 
 	Now int64 // microseconds since 1970 on a test's clock; 0 means the store's own
 }
+
+// Elsewhere is the Challenged of a part of an attempt whose stand-in is in
+// another part.
+const Elsewhere = -2
 
 // Bucket is what became of one charge of a [Take].
 type Bucket struct {
@@ -163,7 +175,7 @@ type Outcome uint8
 const (
 	Denied   Outcome = iota // nothing was charged
 	Admitted                // every charge of the lane was made
-	Repeated                // the idempotence key names this very attempt: Attempt, Issued, Lane, Replaced and Marks are those of the first time
+	Repeated                // the idempotence key names this very attempt: Attempt, Issued, Lane, Replaced, Marks and Note are those of the first time
 	Conflict                // the idempotence key names another attempt, or was used too often
 )
 
@@ -178,6 +190,7 @@ type Taken struct {
 	Failures int64
 	Replaced bool     // the challenged bucket stood in for dry ones
 	Marks    []string // of the charges that were made, when Repeated
+	Note     string   // of the first time, when Repeated
 	Buckets  []Bucket
 }
 
@@ -229,6 +242,7 @@ type Remembered struct {
 	Lane     Lane
 	Replaced bool
 	Marks    []string // of the charges that were made
+	Note     string
 
 	uses    int64 // checks that got this attempt; 0 once it was settled
 	expires int64

@@ -37,7 +37,7 @@ func take(s space, t Take, now int64) (Taken, error) {
 				return out, nil
 			}
 			out.Outcome, out.Attempt, out.Issued = Repeated, first.Attempt, first.Issued
-			out.Lane, out.Replaced, out.Marks = first.Lane, first.Replaced, first.Marks
+			out.Lane, out.Replaced, out.Marks, out.Note = first.Lane, first.Replaced, first.Marks, first.Note
 		}
 	}
 
@@ -71,7 +71,7 @@ func take(s space, t Take, now int64) (Taken, error) {
 		before := verdicts[i]
 		after, charged := pay(t, i, before, sizes[i], admitted, out.Replaced)
 		b.Charged, b.Missing, b.Strikes = charged, after.missing, after.strikes
-		if after != before {
+		if after != before || before.cut && before.dry() {
 			write(s, rec, t.Charges[i], after, sizes[i])
 		}
 	}
@@ -82,7 +82,7 @@ func take(s space, t Take, now int64) (Taken, error) {
 		return out, err
 	}
 	if admitted && t.Idempotence != "" && !t.Debit {
-		m := Remembered{Binding: t.Binding, Attempt: t.Attempt, Issued: now, Lane: out.Lane, Replaced: out.Replaced, uses: 1, expires: now + t.TTL}
+		m := Remembered{Binding: t.Binding, Note: t.Note, Attempt: t.Attempt, Issued: now, Lane: out.Lane, Replaced: out.Replaced, uses: 1, expires: now + t.TTL}
 		for i, b := range out.Buckets {
 			if b.Charged {
 				m.Marks = append(m.Marks, t.Charges[i].Mark)
@@ -121,6 +121,9 @@ func (out *Taken) pickLane(rec *record, t Take, now int64) error {
 	if wrong {
 		out.Lane = repeat
 	}
+	if t.Lane != 0 {
+		out.Lane = t.Lane
+	}
 	return err
 }
 
@@ -138,7 +141,7 @@ func (out *Taken) read(s space, rec *record, t Take, i int, sizes []size, verdic
 		return fmt.Errorf("key %s: %w", c.Key, err)
 	}
 	people := int64(0)
-	if c.Population != "" {
+	if c.Population != "" && c.Limit.PerUser > 0 {
 		h, err := parseHeadcount(s.get(c.Population))
 		if err != nil {
 			return fmt.Errorf("key %s: %w", c.Population, err)
@@ -168,11 +171,15 @@ func (out *Taken) admit(s space, rec *record, t Take, sizes []size, verdicts []v
 			stubborn = stubborn || !c.Challenge
 		}
 	}
-	if !dry {
+	if !dry && !t.Replace {
 		return true, nil
 	}
-	if stubborn || t.Challenged < 0 {
+	if stubborn || t.Challenged == -1 {
 		return false, nil
+	}
+	if t.Challenged == Elsewhere {
+		out.Replaced = true
+		return true, nil
 	}
 	if err := out.read(s, rec, t, t.Challenged, sizes, verdicts); err != nil {
 		return false, err

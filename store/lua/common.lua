@@ -7,9 +7,11 @@ local STRIKE_KEEP, STRIKE_MOST = 172800000000, 9999
 local WRONG_KEEP, WRONG_TAGS, WRONG_SOURCES = 86400000000, 3, 16
 local FAILURES_MOST, POPULATION_MOST = 1e9, 1e7
 local CARRY, WEEK = 1048576, 604800000000
+local EXACT, INTERVAL_MOST, WAIT_MOST = 9007199254740992, 4294967296, 3600000000
 -- Keys outlive what they say by ten seconds, so that a clock that is set back
 -- a little, as in a failover, does not find them gone.
 local GRACE_MS = 10000
+local DEVICE, FAMILIAR, STRANGER, REPEAT_DEVICE, REPEAT_NETWORK = 1, 2, 4, 8, 16
 
 local function int(n) return string.format('%.0f', n) end
 
@@ -21,7 +23,16 @@ local function clock(given)
   return tonumber(t[1]) * 1000000 + tonumber(t[2])
 end
 
-local function corrupt(what) error({err = 'CORRUPT ' .. what}) end
+-- A string, since Redis before 7 cannot report an error that is a table.
+local function corrupt(what) error('CORRUPT ' .. what, 0) end
+
+-- A plain decimal below 2^53; text is nil where a pattern did not match.
+local function number(text, what)
+  if not text or #text > 16 then corrupt(what) end
+  local n = tonumber(text)
+  if n >= EXACT then corrupt(what) end
+  return n
+end
 
 local function put(key, value, expires, now)
   local ms = math.max(0, ceildiv(expires - now, 1000)) + GRACE_MS
@@ -30,16 +41,14 @@ end
 
 -- A bucket. An absent one is full: everything 0.
 local function parse(v)
-  if not v or v == '' then return {full = 0, capacity = 0, interval = 0, strikes = 0, till = 0, last = 0} end
+  if not v then return {full = 0, capacity = 0, interval = 0, strikes = 0, till = 0, last = 0} end
   local f, c, i, rest = string.match(v, '^(%d+)/(%d+)x(%d+)(.*)$')
-  if not f then corrupt('bucket') end
-  local s = {full = tonumber(f), capacity = tonumber(c), interval = tonumber(i), strikes = 0, till = 0, last = 0}
+  local s = {full = number(f, 'bucket'), capacity = number(c, 'bucket'), interval = number(i, 'bucket'), strikes = 0, till = 0, last = 0}
   if rest ~= '' then
     local n, u, l = string.match(rest, '^/(%d+)/(%d+)/(%d+)$')
-    if not n then corrupt('bucket') end
-    s.strikes, s.till, s.last = tonumber(n), tonumber(u), tonumber(l)
+    s.strikes, s.till, s.last = number(n, 'bucket'), number(u, 'bucket'), number(l, 'bucket')
   end
-  if s.interval == 0 then corrupt('bucket') end
+  if s.interval == 0 or s.interval > INTERVAL_MOST or s.capacity * s.interval >= EXACT then corrupt('bucket') end
   return s
 end
 
@@ -61,7 +70,7 @@ local function parserecord(v)
   local size = 0
   for entry in string.gmatch(v, '[^ ]+') do
     local name, value = string.match(entry, '^([^=]+)=(.+)$')
-    if not name then corrupt('record') end
+    if not name or r.values[name] then corrupt('record') end
     r.names[#r.names + 1] = name
     r.values[name] = value
     size = size + #entry + 1
@@ -86,14 +95,10 @@ end
 
 local function pair(v)
   local a, b = string.match(v, '^(%d+)@(%d+)$')
-  if not a then corrupt('record') end
-  return tonumber(a), tonumber(b)
+  return number(a, 'record'), number(b, 'record')
 end
 
-local function plain(v)
-  if not string.match(v, '^%d+$') then corrupt('record') end
-  return tonumber(v)
-end
+local function plain(v) return number(string.match(v, '^%d+$'), 'record') end
 
 local function failures(r, now, keep)
   local v = r.values['F']
@@ -124,6 +129,14 @@ local function isbucket(name)
   return name ~= 'F' and name ~= 'C' and p ~= 'n:' and p ~= 'w:'
 end
 
+-- Calls visit with every wrong tag of a source and its moment, oldest first.
+local function eachwrong(value, visit)
+  for item in string.gmatch(value .. ',', '([^,]*),') do
+    local tag, moment = string.match(item, '^([^@]*)@(%d+)$')
+    visit(tag, number(moment, 'record'))
+  end
+end
+
 local function entryexpires(name, value, keep, forgets)
   local p = string.sub(name, 1, 2)
   if name == 'C' then
@@ -135,9 +148,9 @@ local function entryexpires(name, value, keep, forgets)
   elseif p == 'n:' then
     return plain(value) + keep
   elseif p == 'w:' then
-    local moment = string.match(value, '@(%d+)$')
-    if not moment then corrupt('record') end
-    return tonumber(moment) + WRONG_KEEP
+    local last = 0
+    eachwrong(value, function(_, moment) last = moment end)
+    return last + WRONG_KEEP
   end
   return expires(parse(value), forgets[name] or STRIKE_KEEP)
 end
@@ -160,22 +173,22 @@ end
 -- What is remembered under an idempotence key; nil when there is nothing.
 local function parseremembered(v, now)
   if not v then return nil end
-  local b, u, a, i, e, l, r, c = string.match(v, '^(%S+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d+) (%S+)$')
-  if not b then corrupt('idempotence key') end
-  local m = {binding = b, uses = tonumber(u), attempt = a, issued = tonumber(i), expires = tonumber(e),
-    lane = tonumber(l), replaced = tonumber(r), marks = c}
+  local b, u, a, i, e, l, r, c, n = string.match(v, '^(%S+) (%d+) (%S+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+)$')
+  local what = 'idempotence key'
+  local m = {binding = b, uses = number(u, what), attempt = a, issued = number(i, what), expires = number(e, what),
+    lane = number(l, what), replaced = number(r, what), marks = c, note = n}
+  if m.lane > REPEAT_NETWORK then corrupt(what) end
   if now >= m.expires then return nil end
   return m
 end
 
 local function formatremembered(m)
   return table.concat({m.binding, int(m.uses), m.attempt, int(m.issued), int(m.expires), int(m.lane),
-    int(m.replaced), m.marks}, ' ')
+    int(m.replaced), m.marks, m.note}, ' ')
 end
 
 local function headcount(v)
   if not v then return -2, 0, 0 end
   local w, both, this = string.match(v, '^(%d+)/(%d+)/(%d+)$')
-  if not w then corrupt('population') end
-  return tonumber(w), tonumber(both), tonumber(this)
+  return number(w, 'population'), number(both, 'population'), number(this, 'population')
 end

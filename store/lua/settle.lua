@@ -1,5 +1,5 @@
 -- Store.Settle: ends an attempt once. The same as settle.go. ARGV: see
--- settleArgs in redis_settle.go.
+-- settleArgs in redis_steps.go.
 
 local MARKER_KEEP = 60000000
 

@@ -1,15 +1,15 @@
 -- Store.Take: decides one attempt over all its buckets and charges all of
--- them or none. The same as take.go. ARGV: see takeArgs in redis_take.go.
+-- them or none. The same as take.go. ARGV: see takeArgs in redis_steps.go.
 
 local DENIED, ADMITTED, REPEATED, CONFLICT = 0, 1, 2, 3
-local DEVICE, FAMILIAR, STRANGER, REPEAT_DEVICE, REPEAT_NETWORK = 1, 2, 4, 8, 16
-local HEAD, STEP = 17, 14
+local HEAD, STEP = 20, 14
 
 local now = clock(ARGV[1])
 local peek, debit = ARGV[2] == '1' or ARGV[2] == '3', ARGV[2] == '2' or ARGV[2] == '3'
 local recordkey, idemkey = KEYS[tonumber(ARGV[3])], KEYS[tonumber(ARGV[4])]
 local network, remember = ARGV[5], tonumber(ARGV[6])
-local challenged = tonumber(ARGV[11])
+local challenged = tonumber(ARGV[11]) -- 0: none, -1: in another part of the attempt
+local forced, replace = tonumber(ARGV[18]), ARGV[19] == '1'
 local n = tonumber(ARGV[HEAD])
 
 local function has(mask, bit) return mask % (2 * bit) >= bit end
@@ -21,11 +21,11 @@ local forgets = {}
 local function wrong(source, tag)
   if source == '' or tag == '' then return false end
   local found = false
-  for item in string.gmatch(rec.values[source] or '', '[^,]+') do
-    local t, moment = string.match(item, '^([^@]*)@(%d+)$')
-    if not t then corrupt('record') end
-    if t == tag and now - tonumber(moment) < WRONG_KEEP then found = true end
-  end
+  local value = rec.values[source]
+  if not value then return false end
+  eachwrong(value, function(t, moment)
+    if t == tag and now - moment < WRONG_KEEP then found = true end
+  end)
   return found
 end
 
@@ -43,13 +43,15 @@ elseif wrong(ARGV[12], ARGV[13]) then
   lane = REPEAT_NETWORK
 end
 
+if forced > 0 then lane = forced end
+
 -- An attempt that was admitted under the same name before.
 local outcome, attempt, issued, replaced, first = DENIED, ARGV[14], now, 0, nil
 if idemkey and not peek and not debit then
   local m = parseremembered(redis.call('GET', idemkey), now)
   if m and m.uses > 0 then
     if m.binding ~= ARGV[15] or m.uses >= tonumber(string.match(ARGV[16], '^%d+')) then
-      return {CONFLICT, now, attempt, issued, lane, (device or known) and 1 or 0, failed, 0, '-'}
+      return {CONFLICT, now, attempt, issued, lane, (device or known) and 1 or 0, failed, 0, '-', '-'}
     end
     outcome, attempt, issued, lane, replaced, first = REPEATED, m.attempt, m.issued, m.lane, m.replaced, m
   end
@@ -96,11 +98,14 @@ local function judge(c, value, heads)
   local s = parse(value)
   local full = c.capacity * c.interval
   -- Missing time, carried over when the size changed.
-  local d = s.full - now
+  local raw = s.full - now
+  local d, resized = raw, s.interval ~= 0 and (s.capacity ~= c.capacity or s.interval ~= c.interval)
+  c.cut = false
   if d <= 0 or s.interval == 0 then
     d = 0
-  elseif s.capacity == c.capacity and s.interval == c.interval then
-    d = math.min(d, full + math.max(c.debt, c.nwaits * c.interval))
+  elseif not resized then
+    d = math.min(d, full + c.debt + c.nwaits * c.interval)
+    c.cut = d < raw
   else
     local whole = math.floor(d / s.interval)
     if whole >= c.capacity then
@@ -116,6 +121,7 @@ local function judge(c, value, heads)
     if now - last < c.forget then
       c.strikes, c.last = s.strikes, last
       c.till = math.min(s.till, now + c.waits[c.nwaits])
+      c.cut = c.cut or c.till < s.till
     end
   end
   c.pays, c.loan, c.waiting, c.wait = false, false, false, 0
@@ -126,9 +132,14 @@ local function judge(c, value, heads)
     c.pays = true
   elseif c.till > 0 then
     c.loan = true
+  elseif c.nwaits > 0 then
+    c.wait = math.min(need, c.waits[math.min(c.strikes, c.nwaits - 1) + 1])
   else
     c.wait = need
-    if c.nwaits > 0 then c.wait = math.min(need, c.waits[math.min(c.strikes, c.nwaits - 1) + 1]) end
+    if resized then
+      local old = raw - (c.capacity - c.cost) * s.interval
+      if c.interval < s.interval or old > WAIT_MOST then c.cut = true else c.wait = old end
+    end
   end
   c.dry = not c.pays and not c.loan
 end
@@ -142,6 +153,11 @@ local function readall(list)
   end
   local got = {}
   if #keys > 0 then got = redis.call('MGET', unpack(keys)) end
+  for i, key in ipairs(keys) do
+    -- MGET takes a key of another type for an absent one, and an absent
+    -- bucket is full; GET says WRONGTYPE.
+    if not got[i] then redis.call('GET', key) end
+  end
   for _, c in ipairs(list) do
     local value
     if c.field ~= '' then value = rec.values[c.field] else value = got[c.at] end
@@ -151,7 +167,7 @@ end
 readall(charges)
 
 local function answer()
-  local out = {outcome, now, attempt, issued, lane, (device or known) and 1 or 0, failed, replaced, first and first.marks or '-'}
+  local out = {outcome, now, attempt, issued, lane, (device or known) and 1 or 0, failed, replaced, first and first.marks or '-', first and first.note or '-'}
   for _, c in ipairs(charges) do
     out[#out + 1] = c.index
     out[#out + 1] = (c.dry and 1 or 0) + (c.charged and 2 or 0)
@@ -178,8 +194,10 @@ for _, c in ipairs(charges) do
     stubborn = stubborn or not c.challenge
   end
 end
-local admitted = debit or not dry
-if not admitted and not stubborn and challenged > 0 then
+local admitted = debit or not dry and not replace
+if not admitted and not stubborn and challenged < 0 then
+  admitted, replaced = true, 1
+elseif not admitted and not stubborn and challenged > 0 then
   local c = {index = challenged, base = HEAD + (challenged - 1) * STEP}
   readall({c})
   charges[#charges + 1] = c
@@ -210,7 +228,7 @@ for _, c in ipairs(charges) do
     touched, c.charged = true, true
     c.missing, c.till = c.missing + c.cost * c.interval, 0
   end
-  if touched then
+  if touched or c.cut and c.dry then
     local s = {full = now + c.missing, capacity = c.capacity, interval = c.interval, strikes = c.strikes, till = c.till, last = c.last}
     local value
     if c.missing > 0 or c.strikes > 0 then value = format(s) end
@@ -223,7 +241,7 @@ for _, c in ipairs(charges) do
     end
   elseif c.dry then
     -- A key that lost its expiry, as by a restore, would deny for ever.
-    local key, span = c.key, c.missing
+    local key, span = c.key, math.max(c.missing, c.wait, c.forget)
     if c.field ~= '' then key, span = recordkey, remember end
     if redis.call('PTTL', key) == -1 then redis.call('PEXPIRE', key, int(ceildiv(span, 1000) + GRACE_MS)) end
   end
@@ -236,7 +254,7 @@ if admitted and idemkey and not debit then
     if c.charged then list[#list + 1] = c.mark end
   end
   local m = {binding = ARGV[15], uses = 1, attempt = attempt, issued = now, expires = now + tonumber(string.match(ARGV[16], '%d+$')),
-    lane = lane, replaced = replaced, marks = #list > 0 and table.concat(list, ',') or '-'}
+    lane = lane, replaced = replaced, marks = #list > 0 and table.concat(list, ',') or '-', note = ARGV[17]}
   put(idemkey, formatremembered(m), m.expires, now)
 end
 return answer()

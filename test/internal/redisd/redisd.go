@@ -7,6 +7,7 @@ package redisd
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -58,6 +59,9 @@ func Start(t testing.TB, args ...string) *Server {
 
 // URL returns the store URL of the server.
 func (s *Server) URL() string { return "redis://" + s.Addr + "/0" }
+
+// Dir returns the folder in which the server keeps its snapshots.
+func (s *Server) Dir() string { return s.dir }
 
 // Run starts the process again after Kill, on the same port, empty.
 func (s *Server) Run() {
@@ -141,32 +145,45 @@ func (s *Server) Do(args ...any) any {
 	return v
 }
 
-// Keys returns every key with its value; HyperLogLogs have the value "log".
-// The test fails on a key that has no expiry.
+// Keys returns every key with its value, as Values does.
 func (s *Server) Keys() map[string]string {
 	s.t.Helper()
+	return s.Values(s.t)
+}
+
+// Values returns every key with its value; HyperLogLogs have the value "log".
+// The test t, which may be a part of the one that started the server, fails on
+// a key that has no expiry.
+func (s *Server) Values(t testing.TB) map[string]string {
+	t.Helper()
 	c := s.Client()
 	defer c.Close()
 	ctx := context.Background()
 	keys, err := c.Keys(ctx, "*").Result()
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	found := make(map[string]string, len(keys))
-	for _, key := range keys {
-		ttl, err := c.PTTL(ctx, key).Result()
+	if len(keys) == 0 {
+		return found
+	}
+	pipe := c.Pipeline()
+	ends, values := make([]*redis.DurationCmd, len(keys)), make([]*redis.StringCmd, len(keys))
+	for i, key := range keys {
+		ends[i], values[i] = pipe.PTTL(ctx, key), pipe.Get(ctx, key)
+	}
+	// Errors are looked at one by one: a key may have expired since.
+	_, _ = pipe.Exec(ctx)
+	for i, key := range keys {
+		value, err := values[i].Result()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
 		if err != nil {
-			s.t.Fatal(err)
+			t.Fatalf("get %s: %v", key, err)
 		}
-		if ttl == -2 {
-			continue // expired since
-		}
-		if ttl < 0 {
-			s.t.Errorf("key %s has no expiry", key)
-		}
-		value, err := c.Get(ctx, key).Result()
-		if err != nil {
-			s.t.Fatalf("get %s: %v", key, err)
+		if ends[i].Val() < 0 {
+			t.Errorf("key %s has no expiry", key)
 		}
 		if strings.HasPrefix(value, "HYLL") {
 			value = "log"

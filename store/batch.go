@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// batchSlots is how many round trips are under way at a time. While all
+	// are, further calls wait and go out together: under load one write and
+	// one read serve many attempts, and a burst does not spend its time
+	// budget on waiting for connections.
+	batchSlots = 2
+
+	// batchMost bounds the calls of one round trip.
+	batchMost = 16
+
+	// patience is how many budgets a call may wait in all while the server
+	// answers others. Without a sign of life for one budget it is given up.
+	patience = 5
+)
+
+// call is one execution of a script.
+type call struct {
+	script *redis.Script
+	keys   []string
+	args   []any
+
+	state atomic.Int32 // waiting, sent or abandoned
+	reply any
+	err   error
+	done  chan struct{} // closed when reply and err are set
+}
+
+const (
+	callWaiting   = iota
+	callSent      // may have been executed
+	callAbandoned // must not be
+)
+
+// batcher sends waiting calls together. Callers take turns at sending: one
+// that finds a free slot sends what waits, its own call among it, so a lone
+// call goes out at once and no goroutine stands in between.
+type batcher struct {
+	client  redis.UniversalClient
+	timeout time.Duration // budget of a round trip, and of waiting without a sign of life
+	slots   chan struct{}
+	alive   atomic.Int64 // number of round trips that were answered
+
+	mu    sync.Mutex
+	queue []*call
+}
+
+// do executes a call and waits for its reply: for one budget, and for more
+// while the server answers others, since a burst that keeps both of us busy is
+// no failure. A call that was not sent by then never is: the attempt was
+// answered, and must not be charged later.
+func (b *batcher) do(ctx context.Context, c *call) (any, error) {
+	c.done = make(chan struct{})
+	timer := time.NewTimer(b.timeout)
+	defer timer.Stop()
+	alive := b.alive.Load()
+	b.mu.Lock()
+	b.queue = append(b.queue, c)
+	b.mu.Unlock()
+	slots, left := b.slots, patience-1
+	for {
+		select {
+		case <-c.done:
+			return c.reply, c.err
+		case <-ctx.Done():
+			c.state.CompareAndSwap(callWaiting, callAbandoned)
+			return nil, ctx.Err()
+		case <-timer.C:
+			now := b.alive.Load()
+			if now == alive || left == 0 {
+				c.state.CompareAndSwap(callWaiting, callAbandoned)
+				return nil, context.DeadlineExceeded
+			}
+			alive, left = now, left-1
+			timer.Reset(b.timeout)
+		case slots <- struct{}{}:
+			if c.state.Load() == callWaiting {
+				b.send()
+			} else {
+				slots = nil // it is under way: leave the slot to others
+			}
+			<-b.slots
+		}
+	}
+}
+
+// pop takes the calls out that go into the next round trip.
+func (b *batcher) pop() []*call {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var batch []*call
+	i := 0
+	for ; i < len(b.queue) && len(batch) < batchMost; i++ {
+		if c := b.queue[i]; c.state.CompareAndSwap(callWaiting, callSent) {
+			batch = append(batch, c)
+		}
+	}
+	rest := copy(b.queue, b.queue[i:])
+	clear(b.queue[rest:])
+	b.queue = b.queue[:rest]
+	return batch
+}
+
+// send makes one round trip, and one more for scripts that the server says it
+// does not know, and so did not run.
+func (b *batcher) send() {
+	batch := b.pop()
+	if len(batch) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience*b.timeout)
+	defer cancel()
+	b.round(ctx, batch, (*redis.Script).EvalSha)
+	var unknown []*call
+	for _, c := range batch {
+		if redis.HasErrorPrefix(c.err, "NOSCRIPT") {
+			unknown = append(unknown, c)
+		}
+	}
+	if len(unknown) > 0 {
+		b.round(ctx, unknown, (*redis.Script).Eval)
+	}
+	if batch[0].err == nil {
+		b.alive.Add(1)
+	}
+	for _, c := range batch {
+		close(c.done)
+	}
+}
+
+// round executes calls in one round trip and sets their replies.
+func (b *batcher) round(ctx context.Context, batch []*call, eval func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) {
+	if len(batch) == 1 {
+		c := batch[0]
+		c.reply, c.err = eval(c.script, ctx, b.client, c.keys, c.args...).Result()
+		return
+	}
+	pipe := b.client.Pipeline()
+	replies := make([]*redis.Cmd, len(batch))
+	for i, c := range batch {
+		replies[i] = eval(c.script, ctx, pipe, c.keys, c.args...)
+	}
+	// Its error is that of the first command that has one; each is looked at.
+	_, _ = pipe.Exec(ctx)
+	for i, c := range batch {
+		c.reply, c.err = replies[i].Result()
+	}
+}
