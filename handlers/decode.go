@@ -1,0 +1,245 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// malformed is what is wrong with a body that is not the JSON that was asked
+// for. It is shown to the caller and never logged.
+type malformed string
+
+// Error implements error.
+func (m malformed) Error() string { return string(m) }
+
+// value is a place that one JSON value of one type is read into. A fresh place
+// is absent; the decoder fills it at most once.
+type value interface {
+	read(d *json.Decoder, name string) error
+}
+
+// text is a string that may be absent.
+type text struct {
+	set bool
+	s   string
+}
+
+// flag is a bool; absent means false.
+type flag struct{ set, b bool }
+
+// lines is a list of strings.
+type lines struct {
+	set  bool
+	list []string
+}
+
+// members are the names an object may have. They are compared byte for byte:
+// encoding/json would take "Account" for "account", and the last of two, so
+// that a second reader of the same body could see another account.
+type members map[string]value
+
+// decodeObject reads body, which must be exactly one JSON object with no other
+// than the given members, each at most once, none null. It refuses what
+// encoding/json would repair in silence: bytes that are no UTF-8 and escapes
+// that are half a character, both of which become U+FFFD there and would make
+// one account out of many.
+//
+// Nothing recurses deeper than m does, and the caller bounds the body, so time
+// and memory are linear in its length.
+func decodeObject(body []byte, m value) error {
+	switch {
+	case !utf8.Valid(body):
+		return malformed("The body is not UTF-8.")
+	case !json.Valid(body):
+		return malformed("The body is not one JSON object and nothing else.")
+	case loneSurrogate(body):
+		return malformed(`The body has a \u escape that is half a character (a lone surrogate).`)
+	}
+	return m.read(json.NewDecoder(bytes.NewReader(body)), "")
+}
+
+// read reads one object. It is itself a value, so that objects nest.
+func (m members) read(d *json.Decoder, name string) error { return m.readWith(d, name, nil) }
+
+// readWith reads one object; rest reads the members of other names, which are
+// refused where it is nil.
+func (m members) readWith(d *json.Decoder, name string, rest value) error {
+	t, err := d.Token()
+	if err != nil {
+		return malformed("The body is not JSON.")
+	}
+	if t != json.Delim('{') {
+		return wrongType(name, "an object")
+	}
+	seen := make(map[string]bool, len(m))
+	for d.More() {
+		t, err := d.Token()
+		key, ok := t.(string)
+		if err != nil || !ok {
+			return malformed("The body is not JSON.")
+		}
+		path := join(name, key)
+		v, ok := m[key]
+		switch {
+		case !ok && (rest == nil || m.alike(key)):
+			return unknown(m, name, key)
+		case !ok:
+			v = rest
+		}
+		switch {
+		case seen[key]:
+			return malformed("The member " + path + " is there twice.")
+		}
+		seen[key] = true
+		if err := v.read(d, path); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return malformed("The body is not JSON.")
+	}
+	return nil
+}
+
+// read reads one string.
+func (v *text) read(d *json.Decoder, name string) error {
+	t, err := d.Token()
+	s, ok := t.(string)
+	if err != nil || !ok {
+		return wrongType(name, "a string")
+	}
+	v.set, v.s = true, s
+	return nil
+}
+
+// read reads one bool; 1 and "true" are none.
+func (v *flag) read(d *json.Decoder, name string) error {
+	t, err := d.Token()
+	b, ok := t.(bool)
+	if err != nil || !ok {
+		return wrongType(name, "true or false")
+	}
+	v.set, v.b = true, b
+	return nil
+}
+
+// read reads one list of strings.
+func (v *lines) read(d *json.Decoder, name string) error {
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return wrongType(name, "a list of strings")
+	}
+	v.set = true
+	for d.More() {
+		var line text
+		if err := line.read(d, name); err != nil {
+			return wrongType(name, "a list of strings")
+		}
+		v.list = append(v.list, line.s)
+	}
+	if _, err := d.Token(); err != nil {
+		return malformed("The body is not JSON.")
+	}
+	return nil
+}
+
+// open is an object that may have other members, too. They are skipped,
+// whatever they are; names that differ from a known one in the case of letters
+// only are refused all the same.
+type open members
+
+// read reads one object.
+func (m open) read(d *json.Decoder, name string) error {
+	return members(m).readWith(d, name, skipped{})
+}
+
+// skipped is a value that nobody looks at.
+type skipped struct{}
+
+// read skips one value of any type.
+func (skipped) read(d *json.Decoder, _ string) error {
+	var v json.RawMessage
+	if err := d.Decode(&v); err != nil {
+		return malformed("The body is not JSON.")
+	}
+	return nil
+}
+
+// alike tells whether a name is a known one but for the case of its letters.
+func (m members) alike(key string) bool {
+	for name := range m {
+		if strings.EqualFold(name, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// wrongType says what a value, "" for the body itself, should have been.
+func wrongType(name, want string) error {
+	if name == "" {
+		return malformed("The body must be " + want + ".")
+	}
+	return malformed("The member " + name + " must be " + want + ".")
+}
+
+// unknown names the member that is not known, when it looks like a name: what
+// does not may be anything, a password included, and is not sent around.
+func unknown(m members, parent, key string) error {
+	for name := range m {
+		if strings.EqualFold(name, key) {
+			return malformed("The member " + join(parent, name) + " must be written in exactly these letters.")
+		}
+	}
+	if len(key) > 32 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+		return malformed("The body has a member that is not known.")
+	}
+	return malformed("The member " + join(parent, key) + " is not known.")
+}
+
+// join makes the path of a member, like forwarded.peer.
+func join(parent, name string) string {
+	if parent == "" {
+		return name
+	}
+	return parent + "." + name
+}
+
+// loneSurrogate tells whether valid JSON has an escape for one half of a
+// UTF-16 surrogate pair without the other. Backslashes occur only in strings
+// there, so there is no need to know where strings begin.
+func loneSurrogate(body []byte) bool {
+	for {
+		i := bytes.IndexByte(body, '\\')
+		if i < 0 {
+			return false
+		}
+		body = body[i:]
+		u, ok := escape(body)
+		switch {
+		case !ok:
+			body = body[2:] // \n and the like: never the start of another escape
+		case u >= 0xDC00 && u <= 0xDFFF:
+			return true
+		case u >= 0xD800 && u <= 0xDBFF:
+			low, ok := escape(body[6:])
+			if !ok || low < 0xDC00 || low > 0xDFFF {
+				return true
+			}
+			body = body[12:]
+		default:
+			body = body[6:]
+		}
+	}
+}
+
+// escape returns the code unit of the \uXXXX that b begins with.
+func escape(b []byte) (uint64, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	u, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return u, err == nil
+}
