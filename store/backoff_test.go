@@ -83,6 +83,10 @@ func TestBackoffSteps(t *testing.T) {
 		{"a clock that steps back waits once more at most", drained(
 			step{0, 1, 0, 30 * second, false}, step{-day, 1, 0, hour, false}, step{-day + hour, 1, 0, 0, true},
 		)},
+		{"and forgets by the clock that is", drained(
+			step{0, 1, 0, 30 * second, false}, step{-day, 1, 0, hour, false},
+			step{-day + 12*hour, 10, 0, 0, true}, step{-day + 12*hour, 1, 0, 30 * second, false},
+		)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runSteps(t, accountSize(), c.steps)

@@ -55,6 +55,10 @@ type batcher struct {
 	queue []*call
 }
 
+func newBatcher(client redis.UniversalClient, timeout time.Duration) *batcher {
+	return &batcher{client: client, timeout: timeout, slots: make(chan struct{}, batchSlots)}
+}
+
 // do executes a call and waits for its reply: for one budget, and for more
 // while the server answers others, since a burst that keeps both of us busy is
 // no failure. A call that was not sent by then never is: the attempt was

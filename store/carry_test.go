@@ -106,7 +106,7 @@ func TestPopulationSizes(t *testing.T) {
 	l := Limit{Capacity: 30, Interval: 120 * second, PerUser: 150_000, MaxCapacity: 3000, Debt: 5}
 	for _, c := range []struct{ population, capacity, interval int64 }{
 		{-1, 30, 120 * second}, {0, 30, 120 * second}, {6, 30, 120 * second}, {7, 31, 116129033},
-		{200, 60, 60 * second}, {19800, 3000, 1200000}, {1e9, 3000, 1200000},
+		{200, 60, 60 * second}, {19800, 3000, 1200000}, {exact - 1, 3000, 1200000},
 	} {
 		z := l.sized(c.population)
 		if z.capacity != c.capacity || z.interval != c.interval || z.debt != 5 {
@@ -115,6 +115,10 @@ func TestPopulationSizes(t *testing.T) {
 		if z.capacity*z.interval < l.Capacity*l.Interval {
 			t.Errorf("population %d: refills faster than in proportion", c.population)
 		}
+	}
+	l.PerUser = 225_000 // times the largest number, more than 64 bits hold
+	if z := l.sized(exact - 1); z.capacity != 3000 {
+		t.Errorf("a damaged headcount gives %d tokens", z.capacity)
 	}
 	l.PerUser = 0
 	if z := l.sized(1e6); z.capacity != 30 {

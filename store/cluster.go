@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -18,7 +18,10 @@ import (
 // In between, other attempts see charges that may yet be given back: it may
 // deny one too many, never admit one. A crash between the groups, or a refund
 // that fails, leaves a charge: strict, too.
-type cluster struct{ r *Redis }
+type cluster struct {
+	r     *Redis
+	nodes *nodes
+}
 
 // laneTries bounds how often an attempt is decided again because the record
 // changed between reading the lane and charging it.
@@ -64,7 +67,7 @@ func groups(t Take) (account group, others []group) {
 		if !ok {
 			n = len(others)
 			at[tag] = n
-			g := group{take: Take{Remember: t.Remember, Peek: t.Peek, Debit: t.Debit, Challenged: -1, Attempt: t.Attempt, Now: t.Now}}
+			g := group{take: Take{Peek: t.Peek, Debit: t.Debit, Challenged: -1, Attempt: t.Attempt, Now: t.Now}}
 			if t.Challenged >= 0 {
 				g.take.Challenged = Elsewhere
 			}
@@ -77,34 +80,47 @@ func groups(t Take) (account group, others []group) {
 }
 
 // Take decides an attempt over all groups.
-func (c cluster) Take(ctx context.Context, t Take) (Taken, error) {
+func (c *cluster) Take(ctx context.Context, t Take) (Taken, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience*c.r.timeout)
 	defer cancel()
-	if t.Idempotence != "" && !t.Peek && !t.Debit {
-		out, found, err := c.recall(ctx, t, "")
-		if err != nil || found {
-			return out, err
-		}
+	if t.Idempotence == "" || t.Peek || t.Debit {
+		return c.decide(ctx, t)
 	}
+	out, found, err := c.reserve(ctx, t)
+	if err != nil || found {
+		return c.repeated(ctx, t, out, err)
+	}
+	if out, err = c.decide(ctx, t); err != nil {
+		return out, err
+	}
+	if out.Outcome != Admitted {
+		c.release(t)
+		return out, nil
+	}
+	return c.remember(ctx, t, out)
+}
+
+// decide decides once the idempotence key is out of the way.
+func (c *cluster) decide(ctx context.Context, t Take) (Taken, error) {
 	for range laneTries {
 		out, again, err := c.try(ctx, t)
 		if err != nil {
 			return Taken{}, err
 		}
-		if again {
-			continue
-		}
-		if out.Outcome != Admitted || t.Idempotence == "" || t.Debit || t.Peek {
+		if !again {
 			return out, nil
 		}
-		return c.remember(ctx, t, out)
 	}
 	return Taken{}, errLane
 }
 
 // try decides once; again is set when the lane changed on the way.
-func (c cluster) try(ctx context.Context, t Take) (out Taken, again bool, err error) {
+func (c *cluster) try(ctx context.Context, t Take) (out Taken, again bool, err error) {
 	account, others := groups(t)
+	if t.Record == "" && len(others) == 0 {
+		// Nothing is charged, but the moment of the admission is the store's.
+		others = []group{{take: Take{Attempt: t.Attempt, Now: t.Now, Challenged: -1}}}
+	}
 	out = Taken{Outcome: Denied, Attempt: t.Attempt, Lane: LaneStranger, Buckets: make([]Bucket, len(t.Charges))}
 	if t.Record != "" {
 		peek := account.take
@@ -114,14 +130,8 @@ func (c cluster) try(ctx context.Context, t Take) (out Taken, again bool, err er
 			return out, false, err
 		}
 		out.merge(account, got)
-		if t.Peek && len(others) == 0 {
-			out.Outcome = got.Outcome
-			return out, false, nil
-		}
 		if got.Outcome == Denied && !t.Debit && !t.Peek {
-			// The account will deny: no network is charged for that, and the
-			// bucket that is dry gets its strike.
-			return c.denied(ctx, account, out)
+			return c.denied(ctx, t, account, others, out)
 		}
 	}
 	results, err := c.all(ctx, others, out.Lane)
@@ -140,8 +150,9 @@ func (c cluster) try(ctx context.Context, t Take) (out Taken, again bool, err er
 	}
 	if !admitted {
 		c.giveBack(t, others, results)
-		out.uncharge()
-		return out, false, nil
+		out.uncharge(t.Charges)
+		out.Issued = out.Now
+		return out, false, c.strike(ctx, account, &out)
 	}
 	if t.Record == "" {
 		out.Outcome, out.Issued = Admitted, out.Now
@@ -149,40 +160,84 @@ func (c cluster) try(ctx context.Context, t Take) (out Taken, again bool, err er
 	}
 	last := account.take
 	last.Replace = out.Replaced
+	if t.Debit {
+		last.Lane = out.Lane // of one attempt, whatever becomes of the record meanwhile
+	}
 	got, err := c.r.takeOne(ctx, last)
-	if err != nil || got.Outcome != Admitted || got.Lane != out.Lane {
+	switch {
+	case err != nil:
 		c.giveBack(t, others, results)
-		if err == nil && got.Outcome == Admitted {
-			c.giveBack(t, []group{account}, []Taken{got})
-			return out, true, nil
-		}
-		out.uncharge()
-		out.merge(account, got)
 		return out, false, err
+	case got.Outcome != Admitted:
+		c.giveBack(t, others, results)
+		out.uncharge(t.Charges)
+		out.merge(account, got)
+		out.Replaced, out.Issued = false, out.Now
+		return out, false, nil
+	case got.Lane != out.Lane:
+		c.giveBack(t, others, results)
+		c.giveBack(t, []group{account}, []Taken{got})
+		return out, true, nil
 	}
 	out.merge(account, got)
 	out.Outcome, out.Issued, out.Replaced = Admitted, got.Now, got.Replaced || out.Replaced
 	return out, false, nil
 }
 
-// denied strikes the account's lane after reading said that it is dry.
-func (c cluster) denied(ctx context.Context, account group, out Taken) (Taken, bool, error) {
+// denied ends an attempt of which reading said that the account will deny it:
+// every bucket that is dry gets its strike, and nothing is charged.
+func (c *cluster) denied(ctx context.Context, t Take, account group, others []group, out Taken) (Taken, bool, error) {
+	for i := range others {
+		// A stand-in that must be there and is not: denied, whatever else.
+		others[i].take.Replace, others[i].take.Challenged = true, -1
+	}
+	results, err := c.all(ctx, others, out.Lane)
+	if err != nil {
+		return out, false, err
+	}
 	got, err := c.r.takeOne(ctx, account.take)
 	if err != nil {
 		return out, false, err
 	}
 	if got.Outcome == Admitted {
 		// It was refilled or cleared just now: decide again, over all groups.
-		c.giveBack(account.take, []group{account}, []Taken{got})
+		c.giveBack(t, []group{account}, []Taken{got})
 		return out, true, nil
 	}
+	for i, g := range others {
+		out.merge(g, results[i])
+	}
 	out.merge(account, got)
+	out.Issued = out.Now
 	return out, false, nil
+}
+
+// strike gives the account's buckets that are dry their strikes, and charges
+// none, where another group denies.
+func (c *cluster) strike(ctx context.Context, account group, out *Taken) error {
+	if account.take.Challenged >= 0 {
+		// It stands in for nothing, and is no bucket of the lane.
+		account.take.Charges = slices.Clone(account.take.Charges)
+		account.take.Charges[account.take.Challenged].When = 0
+	}
+	dry := false
+	for _, i := range account.index {
+		dry = dry || out.Buckets[i].Dry
+	}
+	if !dry {
+		return nil
+	}
+	account.take.Replace, account.take.Challenged = true, -1
+	got, err := c.r.takeOne(ctx, account.take)
+	if err == nil {
+		out.merge(account, got)
+	}
+	return err
 }
 
 // peeked finishes a look that charges nothing: whether the account's group
 // would stand in for dry ones of the others.
-func (c cluster) peeked(ctx context.Context, t Take, account group, out Taken, admitted bool) (Taken, bool, error) {
+func (c *cluster) peeked(ctx context.Context, t Take, account group, out Taken, admitted bool) (Taken, bool, error) {
 	if t.Record != "" {
 		look := account.take
 		look.Replace = out.Replaced
@@ -192,8 +247,9 @@ func (c cluster) peeked(ctx context.Context, t Take, account group, out Taken, a
 		}
 		out.merge(account, got)
 		admitted = admitted && got.Outcome == Admitted
+		out.Replaced = out.Replaced || got.Replaced
 	}
-	if admitted {
+	if out.Replaced = out.Replaced && admitted; admitted {
 		out.Outcome = Admitted
 	}
 	out.Issued = out.Now
@@ -201,7 +257,7 @@ func (c cluster) peeked(ctx context.Context, t Take, account group, out Taken, a
 }
 
 // all takes the groups side by side.
-func (c cluster) all(ctx context.Context, list []group, lane Lane) ([]Taken, error) {
+func (c *cluster) all(ctx context.Context, list []group, lane Lane) ([]Taken, error) {
 	results, errs := make([]Taken, len(list)), make([]error, len(list))
 	var wait sync.WaitGroup
 	for i := range list {
@@ -224,15 +280,18 @@ func (out *Taken) merge(g group, got Taken) {
 }
 
 // uncharge shows buckets as they are after their charges were given back.
-func (out *Taken) uncharge() {
+func (out *Taken) uncharge(charges []Charge) {
 	for i := range out.Buckets {
-		out.Buckets[i].Charged = false
+		if b := &out.Buckets[i]; b.Charged {
+			b.Charged, b.Missing = false, max(0, b.Missing-charges[i].Cost*b.Interval)
+		}
 	}
+	out.Replaced = false
 }
 
 // giveBack refunds what the groups were charged, on a budget of its own: the
 // attempt's may be used up. What cannot be given back stays charged.
-func (c cluster) giveBack(t Take, list []group, results []Taken) {
+func (c *cluster) giveBack(t Take, list []group, results []Taken) {
 	if t.Peek || t.Debit {
 		return
 	}
@@ -254,72 +313,10 @@ func (c cluster) giveBack(t Take, list []group, results []Taken) {
 	wait.Wait()
 }
 
-// recall asks the idempotence key, or tells it the value of this attempt.
-func (c cluster) recall(ctx context.Context, t Take, value string) (out Taken, found bool, err error) {
-	var a arguments
-	a.keys = []string{t.Idempotence}
-	a.clock(t.Now)
-	a.add(t.Binding, t.MaxUses, value)
-	reply, err := c.r.run(ctx, c.r.recall, a.keys, a.args)
-	if err != nil {
-		return out, false, fmt.Errorf("recall: %w", err)
-	}
-	list, ok := reply.([]any)
-	if !ok || len(list) != 3 {
-		return out, false, errReply
-	}
-	n, ok1 := list[0].(int64)
-	text, ok2 := list[1].(string)
-	now, ok3 := list[2].(int64)
-	if !ok1 || !ok2 || !ok3 {
-		return out, false, errReply
-	}
-	out.Now, out.Buckets = now, make([]Bucket, len(t.Charges))
-	switch n {
-	case 1:
-		m, err := parseRemembered(text, 0)
-		if err != nil {
-			return out, false, err
-		}
-		out.Outcome, out.Attempt, out.Issued = Repeated, m.Attempt, m.Issued
-		out.Lane, out.Replaced, out.Marks, out.Note = m.Lane, m.Replaced, m.Marks, m.Note
-		return out, true, nil
-	case 2:
-		out.Outcome = Conflict
-		return out, true, nil
-	}
-	return out, false, nil
-}
-
-// remember notes an admitted attempt under its idempotence key. When the same
-// check was admitted meanwhile, this one is given back.
-func (c cluster) remember(ctx context.Context, t Take, out Taken) (Taken, error) {
-	m := Remembered{Binding: t.Binding, Note: t.Note, Attempt: t.Attempt, Issued: out.Issued, Lane: out.Lane, Replaced: out.Replaced, uses: 1, expires: out.Issued + t.TTL}
-	for i, b := range out.Buckets {
-		if b.Charged {
-			m.Marks = append(m.Marks, t.Charges[i].Mark)
-		}
-	}
-	other, found, err := c.recall(ctx, t, m.String())
-	if err == nil && !found {
-		return out, nil
-	}
-	account, others := groups(t)
-	all := append([]group{account}, others...)
-	results := make([]Taken, len(all))
-	for i, g := range all {
-		for _, j := range g.index {
-			results[i].Buckets = append(results[i].Buckets, out.Buckets[j])
-		}
-	}
-	c.giveBack(t, all, results)
-	return other, err
-}
-
 // Settle ends an attempt: at the account's group first, whose marker makes it
 // happen once, then at the others. When one of those fails, what it held
 // stays charged and is not learned; the settlement has been made all the same.
-func (c cluster) Settle(ctx context.Context, t Settle) (Settled, error) {
+func (c *cluster) Settle(ctx context.Context, t Settle) (Settled, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience*c.r.timeout)
 	defer cancel()
 	first := t

@@ -31,3 +31,24 @@ func TestDebitNeverFills(t *testing.T) {
 		t.Errorf("missing %d after a debit, was %d", got, v.missing)
 	}
 }
+
+// TestDebtAndLoansAddUp: what is lent on top of the deepest debit is owed too.
+func TestDebtAndLoansAddUp(t *testing.T) {
+	z := size{capacity: 2, interval: 600 * second, debt: hour - 600*second, waits: []int64{second, 600 * second}, forget: hour}
+	var s state
+	for range 20 {
+		s = judge(s, z, 1, start).debit(z, 1).state(z)
+	}
+	s, v := attempt(s, z, 1, start)
+	if !v.dry() || v.wait != second {
+		t.Fatalf("%+v, want a first wait", v)
+	}
+	s, v = attempt(s, z, 1, start+second)
+	if !v.loan {
+		t.Fatalf("%+v, want one attempt lent", v)
+	}
+	want := z.capacity*z.interval + z.debt + z.interval - second
+	if v := judge(s, z, 1, start+second); v.cut || v.missing != want {
+		t.Errorf("%+v, want %d missing", v, want)
+	}
+}

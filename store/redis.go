@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,8 +28,9 @@ type Redis struct {
 
 	take, settle, forget, recall *redis.Script
 
-	batch   *batcher
-	cluster *cluster // not nil on a Redis Cluster
+	dial    *dialer
+	batch   *batcher // nil on a Redis Cluster
+	cluster *cluster // nil elsewhere
 }
 
 // RedisOptions sets up a [Redis].
@@ -83,7 +83,7 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 50 * time.Millisecond
 	}
-	r := &Redis{timeout: o.Timeout, evict: o.AllowEviction}
+	r := &Redis{timeout: o.Timeout, evict: o.AllowEviction, dial: new(dialer)}
 	for name, script := range map[string]**redis.Script{"take": &r.take, "settle": &r.settle, "forget": &r.forget, "recall": &r.recall} {
 		if *script, err = loadScript(name); err != nil {
 			return nil, err
@@ -93,9 +93,12 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.dial.tls, u.Dialer = u.TLSConfig, r.dial.dial
 	switch t.kind {
 	case "cluster":
-		r.client, r.cluster = redis.NewClusterClient(u.Cluster()), &cluster{r}
+		client := redis.NewClusterClient(u.Cluster())
+		r.client, r.cluster = client, &cluster{r: r, nodes: newNodes(client, o.Timeout)}
+		return r, nil
 	case "sentinel":
 		r.client = redis.NewFailoverClient(u.Failover())
 	default:
@@ -105,7 +108,7 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 		}
 		r.client = redis.NewClient(single)
 	}
-	r.batch = &batcher{client: r.client, slots: make(chan struct{}, batchSlots), timeout: r.timeout}
+	r.batch = newBatcher(r.client, r.timeout)
 	return r, nil
 }
 
@@ -168,7 +171,22 @@ func loadScript(name string) (*redis.Script, error) {
 // the server says that it does not know it, and so did not run it, is it sent
 // whole, which also makes the server remember it.
 func (r *Redis) run(ctx context.Context, s *redis.Script, keys []string, args []any) (any, error) {
-	return r.batch.do(ctx, &call{script: s, keys: keys, args: args})
+	do := r.batch.do
+	if r.cluster != nil {
+		do = r.cluster.nodes.do
+	}
+	reply, err := do(ctx, &call{script: s, keys: keys, args: args})
+	r.seen(err)
+	return reply, err
+}
+
+// seen looks at the failure of a call: a server that takes no writes was a
+// master before, or will never be one, and its connections lead to nothing
+// better. New ones go where the sentinels or the name point to by then.
+func (r *Redis) seen(err error) {
+	if c := Class(err); c == "readonly" || c == "masterdown" {
+		r.dial.drop()
+	}
 }
 
 // Lookup implements [Store].
@@ -211,35 +229,17 @@ func (r *Redis) Settled(ctx context.Context, markers []string) ([]bool, error) {
 const probeKey = "lg:probe"
 
 // Ping implements [Store]. It writes, so that a read-only or full server is
-// noticed.
+// noticed. A cluster is up as long as one of its masters is, since the others
+// hold up only what lives there.
 func (r *Redis) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
+	if r.cluster != nil {
+		return r.cluster.ping(ctx)
+	}
 	if err := r.client.Set(ctx, probeKey, "1", time.Second).Err(); err != nil {
+		r.seen(err)
 		return fmt.Errorf("probe: %w", err)
-	}
-	return nil
-}
-
-// ErrEviction is returned by [Redis.Inspect] for a server that may evict
-// counters.
-var ErrEviction = errors.New("the server evicts keys when it is full, which would let attempts through: set maxmemory-policy noeviction, or store.allow_eviction")
-
-// Inspect checks, once the server answers, that it is one that keeps what it
-// was told. It needs no more than the right to INFO; an error that is not
-// [ErrEviction] means that the check could not be made.
-func (r *Redis) Inspect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, max(r.timeout, time.Second))
-	defer cancel()
-	info, err := r.client.Info(ctx, "memory").Result()
-	if err != nil {
-		return fmt.Errorf("read maxmemory-policy by INFO: %w", err)
-	}
-	for line := range strings.SplitSeq(info, "\n") {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if name == "maxmemory_policy" && value != "noeviction" && !r.evict {
-			return fmt.Errorf("maxmemory-policy %s: %w", value, ErrEviction)
-		}
 	}
 	return nil
 }

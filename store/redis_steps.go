@@ -211,7 +211,12 @@ func (r *Redis) Forget(ctx context.Context, f Forget) error {
 	if len(f.Keys) > 0 {
 		del, cancel := context.WithTimeout(ctx, r.timeout)
 		defer cancel()
-		if err := r.client.Del(del, f.Keys...).Err(); err != nil {
+		pipe := r.client.Pipeline()
+		for _, key := range f.Keys {
+			pipe.Del(del, key) // one by one: on a cluster they may live apart
+		}
+		if _, err := pipe.Exec(del); err != nil {
+			r.seen(err)
 			return fmt.Errorf("forget: %w", err)
 		}
 	}

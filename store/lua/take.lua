@@ -144,24 +144,15 @@ local function judge(c, value, heads)
   c.dry = not c.pays and not c.loan
 end
 
+-- One GET a key, not one MGET for all: that takes a key of another type for an
+-- absent one, and an absent bucket is full. GET says WRONGTYPE.
 local function readall(list)
-  local keys = {}
   for _, c in ipairs(list) do
     load(c)
-    if c.field == '' then keys[#keys + 1] = c.key c.at = #keys end
-    if c.population and c.peruser > 0 then keys[#keys + 1] = c.population c.headsat = #keys end
-  end
-  local got = {}
-  if #keys > 0 then got = redis.call('MGET', unpack(keys)) end
-  for i, key in ipairs(keys) do
-    -- MGET takes a key of another type for an absent one, and an absent
-    -- bucket is full; GET says WRONGTYPE.
-    if not got[i] then redis.call('GET', key) end
-  end
-  for _, c in ipairs(list) do
-    local value
-    if c.field ~= '' then value = rec.values[c.field] else value = got[c.at] end
-    judge(c, value, c.headsat and got[c.headsat])
+    local value, heads
+    if c.field ~= '' then value = rec.values[c.field] else value = redis.call('GET', c.key) end
+    if c.population and c.peruser > 0 then heads = redis.call('GET', c.population) end
+    judge(c, value, heads)
   end
 end
 readall(charges)

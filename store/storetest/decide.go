@@ -136,6 +136,12 @@ func debit(t *testing.T, h Harness) {
 			t.Fatalf("debit %d was not charged", n)
 		}
 	}
+	after := named("B", "far", "b1", start)
+	after.Debit = true
+	h.want(t, after, store.Admitted)
+	if _, ok := h.Values()[after.Idempotence]; ok {
+		t.Error("what happened without an attempt is remembered as one")
+	}
 	k := guess("A", "net", start)
 	k.Charges[onNetwork].Limit = plainLimit(30, 120*second)
 	out := h.want(t, k, store.Denied)

@@ -50,6 +50,7 @@ func Run(t *testing.T, open Opener) {
 		{"a remembered name ends", rememberedExpiry},
 		{"one of many settlements applies", settleOnce},
 		{"a refund is given once", refundOnce},
+		{"a failure stays charged", failureStays},
 		{"a refund gives back what was taken and no more", refundExact},
 		{"a refund ends a wait", refundEndsWait},
 		{"an attempt ends with its lifetime", settleExpired},

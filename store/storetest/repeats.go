@@ -22,6 +22,7 @@ func named(account, from, binding string, now int64) store.Take {
 func idempotence(t *testing.T, h Harness) {
 	k := named("A", "net", "b1", start)
 	first := h.want(t, k, store.Admitted)
+	h.want(t, named("A", "net", "b2", start), store.Conflict)
 	for n := range 3 {
 		again := named("A", "net", "b1", start+int64(n+1)*second)
 		out := h.want(t, again, store.Repeated)

@@ -30,6 +30,27 @@ func refundOnce(t *testing.T, h Harness) {
 	}
 }
 
+// failureStays: what is not refunded stays charged.
+func failureStays(t *testing.T, h Harness) {
+	k := guess("A", "net", start)
+	taken := h.want(t, k, store.Admitted)
+	s := failure(k, taken, "", start+second)
+	if len(s.Refunds) != 2 || s.Refund {
+		t.Fatalf("%+v, want two charges named and not refunded", s)
+	}
+	before := h.Values()[network("net")]
+	if out := h.settle(t, s); !out.Applied {
+		t.Fatalf("settle: %+v", out)
+	}
+	k.Peek = true
+	if got := h.take(t, k).Buckets[onAccount].Remaining(); got != 9 {
+		t.Errorf("%d tokens left, want 9", got)
+	}
+	if after := h.Values()[network("net")]; after != before {
+		t.Errorf("network %q, was %q", after, before)
+	}
+}
+
 // refundExact: an attempt that is taken and refunded leaves what was before,
 // and many of them earn no credit.
 func refundExact(t *testing.T, h Harness) {

@@ -60,7 +60,8 @@ func damaged(t *testing.T, h Harness) {
 		refused(k, "entry "+c.entry)
 	}
 	for i, value := range []string{"1", "1/2", "1/2/", "1/2/3/4", "a/2/3", "1/2/9007199254740992"} {
-		key := fmt.Sprintf("lg:{default}:n%d", i)
+		// A population shares the hash tag of the bucket that it sizes.
+		key := network("net") + fmt.Sprintf("n%d", i)
 		h.Put(key, value)
 		k := single(network("net"), store.Limit{Capacity: 1, Interval: second, PerUser: 1e6, MaxCapacity: 1e6}, 1, start)
 		k.Charges[0].Population = key
