@@ -1,0 +1,19 @@
+// Command loginguard is the service and its tools.
+//
+//	loginguard [serve]     answers checks and reports until SIGTERM or SIGINT
+//	loginguard config check   finds everything that is wrong in a configuration
+//	loginguard config print   shows the configuration in force, secrets masked
+//	loginguard callers add    makes a key for a client of the API
+//	loginguard version        says what this is
+//
+// It exits with 0 when all went well, 1 when something failed, and 2 when it
+// was called wrongly. What a person or a script reads goes to standard output;
+// the log, warnings and errors go to standard error.
+//
+// This package only wires: [config] reads the configuration, package store
+// keeps the counters, package guard decides and package handlers speaks HTTP.
+// [run] is the whole program with its surroundings as arguments, so that tests
+// call what users call.
+//
+// [config]: loginguard/cmd/loginguard/config
+package main

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"loginguard/cmd/loginguard/config"
+)
+
+// run serves on l until ctx ends, then drains: it stops accepting, lets the
+// requests in progress finish for the grace of the configuration, and returns
+// nil. The admin listener goes last, so that probes see the drain.
+func (s *service) run(ctx context.Context, l *listeners, c *config.Config) error {
+	api, admin := newServer(s.handlers.API(), s.log), newServer(s.handlers.Admin(), s.log)
+	failed := make(chan error, 3)
+	serve := func(name string, server *http.Server, listener net.Listener) {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serving %s: %w", name, err)
+		}
+	}
+	go serve("the API", api, l.api)
+	go serve("admin", admin, l.admin)
+	var front *http.Server
+	if l.front != nil {
+		front = newFrontServer(s.front, s.log)
+		go serve("the front", front, l.front)
+	}
+
+	var err error
+	select {
+	case <-ctx.Done():
+		s.log.Info().Str("grace", c.Server.ShutdownGrace.String()).Msg("draining")
+	case err = <-failed:
+	case err = <-s.store.unfit:
+	}
+	s.handlers.Drain()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Server.ShutdownGrace)
+	defer cancel()
+	if front != nil {
+		// Both at once: the grace is for all together.
+		done := make(chan struct{})
+		go func() { s.shutdown(grace, "the front", front); close(done) }()
+		defer func() { <-done }()
+	}
+	s.shutdown(grace, "the API", api)
+	// Probes are short, but a grace that is used up would cut them off.
+	last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancelLast()
+	s.shutdown(last, "admin", admin)
+	if err == nil {
+		s.log.Info().Msg("stopped")
+	}
+	return err
+}
+
+// shutdown ends a server, the hard way when the grace is over.
+func (s *service) shutdown(grace context.Context, name string, server *http.Server) {
+	if err := server.Shutdown(grace); err == nil {
+		return
+	}
+	s.log.Warn().Str("listener", name).Msg("requests in progress were cut off, the grace is over")
+	if err := server.Close(); err != nil {
+		s.log.Warn().Err(err).Str("listener", name).Msg("closing")
+	}
+}
