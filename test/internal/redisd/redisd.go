@@ -9,9 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,24 +38,56 @@ type Server struct {
 	done chan struct{}
 }
 
-// FreePort returns a loopback port that nobody listens on.
+// FreePort returns a loopback port that nobody listens on. It lies below those
+// that the system gives to outgoing connections, so that none of these takes
+// it before a server does.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 10000 + rand.IntN(20000)
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
 
 // Start runs a server with extra arguments and waits until it answers.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	port := FreePort(t)
-	s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Port: port, t: t, dir: t.TempDir(), args: args}
-	t.Cleanup(s.Kill)
+	return StartAt(t, FreePort(t), args...)
+}
+
+// StartAt is Start on a port that the caller has chosen.
+func StartAt(t testing.TB, port int, args ...string) *Server {
+	t.Helper()
+	s := prepare(t, port)
+	s.args = append([]string{"--port", strconv.Itoa(s.Port), "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "no"}, args...)
 	s.Run()
+	return s
+}
+
+// StartSentinel runs a sentinel that watches the master under a name.
+func StartSentinel(t testing.TB, name string, master *Server) *Server {
+	t.Helper()
+	s := prepare(t, FreePort(t))
+	file := filepath.Join(s.dir, "sentinel.conf")
+	conf := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\n", s.Port, s.dir, name, master.Port)
+	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.args = []string{file, "--sentinel"}
+	s.Run()
+	return s
+}
+
+func prepare(t testing.TB, port int) *Server {
+	t.Helper()
+	s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Port: port, t: t, dir: t.TempDir()}
+	t.Cleanup(s.Kill)
 	return s
 }
 
@@ -66,8 +100,7 @@ func (s *Server) Dir() string { return s.dir }
 // Run starts the process again after Kill, on the same port, empty.
 func (s *Server) Run() {
 	s.t.Helper()
-	args := append([]string{"--port", strconv.Itoa(s.Port), "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "no"}, s.args...)
-	s.cmd = exec.Command("redis-server", args...)
+	s.cmd = exec.Command("redis-server", s.args...)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
