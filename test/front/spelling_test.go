@@ -2,9 +2,11 @@ package front
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,9 @@ func raw(t *testing.T, g *guarded, text string) []*http.Response {
 	in := bufio.NewReader(conn)
 	for {
 		res, err := http.ReadResponse(in, nil)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("the connection stays open after %.60q", text)
+		}
 		if err != nil {
 			return list
 		}

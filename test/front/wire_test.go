@@ -187,10 +187,9 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, res := range raw(t, g, text) { // returns when the other side ends it
-				if res.StatusCode != 408 {
-					t.Errorf("%s", res.Status)
-				}
+			res := raw(t, g, text) // returns when the other side ends it
+			if name == "headers" && len(res) > 0 || name != "headers" && (len(res) != 1 || res[0].StatusCode != 408) {
+				t.Errorf("answered %v", res)
 			}
 			if n := a.requests.Load(); n != 0 {
 				t.Errorf("%d requests reached the application", n)
