@@ -49,6 +49,7 @@ type batcher struct {
 	client  redis.UniversalClient
 	timeout time.Duration // budget of a round trip, and of waiting without a sign of life
 	slots   chan struct{}
+	apart   bool         // send in a goroutine, so that no caller waits for a round trip longer than it may
 	alive   atomic.Int64 // number of round trips that were answered
 
 	mu    sync.Mutex
@@ -72,7 +73,28 @@ func (b *batcher) do(ctx context.Context, c *call) (any, error) {
 	b.queue = append(b.queue, c)
 	b.mu.Unlock()
 	slots, left := b.slots, patience-1
+	late := func() bool {
+		now := b.alive.Load()
+		if now == alive || left == 0 {
+			c.state.CompareAndSwap(callWaiting, callAbandoned)
+			return true
+		}
+		alive, left = now, left-1
+		timer.Reset(b.timeout)
+		return false
+	}
 	for {
+		// Whoever has just sent for others may be late for its own call, and
+		// must not go on to send for the next ones.
+		select {
+		case <-c.done:
+			return c.reply, c.err
+		case <-timer.C:
+			if late() {
+				return nil, context.DeadlineExceeded
+			}
+		default:
+		}
 		select {
 		case <-c.done:
 			return c.reply, c.err
@@ -80,20 +102,23 @@ func (b *batcher) do(ctx context.Context, c *call) (any, error) {
 			c.state.CompareAndSwap(callWaiting, callAbandoned)
 			return nil, ctx.Err()
 		case <-timer.C:
-			now := b.alive.Load()
-			if now == alive || left == 0 {
-				c.state.CompareAndSwap(callWaiting, callAbandoned)
+			if late() {
 				return nil, context.DeadlineExceeded
 			}
-			alive, left = now, left-1
-			timer.Reset(b.timeout)
 		case slots <- struct{}{}:
-			if c.state.Load() == callWaiting {
-				b.send()
-			} else {
+			switch {
+			case c.state.Load() != callWaiting:
 				slots = nil // it is under way: leave the slot to others
+				<-b.slots
+			case b.apart:
+				go func() {
+					b.send()
+					<-b.slots
+				}()
+			default:
+				b.send()
+				<-b.slots
 			}
-			<-b.slots
 		}
 	}
 }

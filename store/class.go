@@ -24,7 +24,8 @@ var Classes = []string{
 var replies = []struct{ word, class string }{
 	{"READONLY", "readonly"}, {"OOM", "oom"}, {"NOSCRIPT", "noscript"}, {"CROSSSLOT", "crossslot"},
 	{"WRONGTYPE", "wrongtype"}, {"MOVED", "moved"}, {"ASK", "moved"}, {"NOAUTH", "auth"}, {"WRONGPASS", "auth"}, {"AUTH", "auth"},
-	{"unauthenticated", "auth"}, // to a command of more than ten words, in place of NOAUTH
+	{"unauthenticated", "auth"},           // to a command of more than ten words, in place of NOAUTH
+	{"user executing the script", "auth"}, // may not do what the script does: in place of NOPERM
 	{"NOPERM", "auth"}, {"LOADING", "loading"}, {"BUSY", "busy"}, {"NOREPLICAS", "noreplicas"},
 	{"CLUSTERDOWN", "clusterdown"}, {"TRYAGAIN", "clusterdown"}, {"MASTERDOWN", "masterdown"},
 	{"MISCONF", "misconf"}, {"CORRUPT", "corrupt"},
