@@ -32,7 +32,7 @@ func (g *Guard) Check(ctx context.Context, caller Caller, q Request) (Decision, 
 	}
 	d, err := g.decide(ctx, rules, caller, q, r, g.store)
 	if err != nil && !refused(err) {
-		d, err = g.withoutStore(ctx, rules, caller, q, r)
+		d, err = g.withoutStore(ctx, rules, caller, q, r, err)
 	}
 	if err != nil {
 		return Decision{}, err

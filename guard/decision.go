@@ -42,7 +42,12 @@ func (g *Guard) read(plan policy.Plan, t store.Taken, canChallenge bool) Decisio
 		}
 		d.Meters = append(d.Meters, m)
 	}
-	if names < 0 {
+	switch {
+	case names < 0 && denied:
+		// A store that denies and names no bucket: it is never read as a yes.
+		d.Verdict, d.Busy, d.Reason, d.RetryAfter = Deny, true, ReasonStore, g.retryAfter(wait)
+		return d
+	case names < 0:
 		return d
 	}
 	rule := plan.Rules[names]

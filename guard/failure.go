@@ -9,7 +9,7 @@ import (
 
 // withoutStore decides an attempt that the store could not, by the failure
 // policy of its route. Its error is an *Error.
-func (g *Guard) withoutStore(ctx context.Context, rules *Rules, caller Caller, q Request, r resolved) (Decision, error) {
+func (g *Guard) withoutStore(ctx context.Context, rules *Rules, caller Caller, q Request, r resolved, cause error) (Decision, error) {
 	switch g.onFailure(rules.Policy, r.Route) {
 	case FailLocal:
 		d, err := g.decide(ctx, rules, caller, q, r, g.local)
@@ -23,7 +23,7 @@ func (g *Guard) withoutStore(ctx context.Context, rules *Rules, caller Caller, q
 		}
 	}
 	d := g.busy(ReasonStore)
-	d.Account, d.Client = r.Account, r.address()
+	d.Account, d.Client, d.Err = r.Account, r.address(), cause
 	return d, nil
 }
 

@@ -35,6 +35,22 @@ func TestWithoutStoreItIsClosed(t *testing.T) {
 	}
 }
 
+// silent is a store that denies and does not say which bucket is dry.
+type silent struct{ store.Store }
+
+func (silent) Take(context.Context, store.Take) (store.Taken, error) { return store.Taken{}, nil }
+
+func TestDenialWithoutABucketIsNoYes(t *testing.T) {
+	b := newBench(t, func(c *setup) { c.store = silent{c.store} })
+	d := b.check(from("alice", home))
+	if d.Verdict != Deny || !d.Busy || d.Attempt != "" || d.RetryAfter < 1 {
+		t.Errorf("decided %+v, want a denial that is nobody's fault", d)
+	}
+	if e := b.explain(from("alice", home)); e.Decision != Deny {
+		t.Errorf("explained as %s, want deny", e.Decision)
+	}
+}
+
 func TestWithoutStoreEverythingElseSaysSo(t *testing.T) {
 	s := new(broken)
 	b := newBench(t, breaks(s))

@@ -37,6 +37,10 @@ type Options struct {
 	// LocalKeys bounds the buckets of FailLocal; store.DefaultMaxKeys when 0.
 	LocalKeys int
 
+	// StoreChanged is told when the store is found to be down or up again;
+	// nil for nobody. It must not block.
+	StoreChanged func(up bool)
+
 	// ProbeEvery is how often the store is probed in the background for
 	// [Guard.StoreUp]; a second when 0.
 	ProbeEvery time.Duration
@@ -83,6 +87,7 @@ func New(s store.Store, ring *keys.Ring, rules Rules, o Options) *Guard {
 		store: s, local: store.NewMemory(store.MemoryOptions{MaxKeys: o.LocalKeys}), ring: ring,
 		o: o, slots: make(chan struct{}, o.MaxInFlight), watch: newWatch(), stop: cancel,
 	}
+	g.health.told = o.StoreChanged
 	g.health.since, g.health.up, g.health.changed = time.Now(), true, make(chan struct{}, 1)
 	g.breaker = newBreaker(func(open bool) {
 		g.health.set(!open, time.Now())

@@ -20,6 +20,7 @@ type health struct {
 	other int // probes in a row that disagree with up
 
 	changed chan struct{} // told when the breaker opens or closes
+	told    func(up bool) // told when up changes; nil for nobody
 }
 
 // StoreUp tells whether the store answers, and since when it does or does not.
@@ -38,7 +39,7 @@ func (h *health) note(ok bool, now time.Time) {
 		return
 	}
 	if h.other++; h.other >= healthSteps {
-		h.up, h.since, h.other = ok, now, 0
+		h.change(ok, now)
 	}
 }
 
@@ -46,10 +47,17 @@ func (h *health) note(ok bool, now time.Time) {
 func (h *health) set(up bool, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if up != h.up {
-		h.up, h.since = up, now
+	if h.other = 0; up != h.up {
+		h.change(up, now)
 	}
-	h.other = 0
+}
+
+// change notes a new state. The caller holds the lock.
+func (h *health) change(up bool, now time.Time) {
+	h.up, h.since, h.other = up, now, 0
+	if h.told != nil {
+		h.told(up)
+	}
 }
 
 // probe asks the store again and again until the guard is closed: every

@@ -25,7 +25,7 @@ func TestOverloadIsAnsweredAtOnce(t *testing.T) {
 		t.Errorf("decided %+v, want deny, busy, %s, for 1 to 5 s", d, ReasonOverloaded)
 	}
 	_, err := b.Report(ctx, idp, Report{Attempt: "x", Outcome: Success})
-	wantError(t, err, KindStore, "")
+	wantError(t, err, KindOverloaded, "")
 	b.check(Request{Account: "alice", IP: home, Realm: "made-up", Route: "made-up"})
 	if got := b.seen.count("decided default login deny " + ReasonOverloaded); got != 1 {
 		t.Errorf("the observer is told of %d, want 1", got)

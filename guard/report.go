@@ -25,7 +25,7 @@ const (
 // a repeat is answered with Applied false. Its error is an *Error.
 func (g *Guard) Report(ctx context.Context, caller Caller, q Report) (Reported, error) {
 	if !g.enter() {
-		return Reported{}, &Error{Kind: KindStore, Detail: ReasonOverloaded}
+		return Reported{}, &Error{Kind: KindOverloaded, Detail: ReasonOverloaded}
 	}
 	defer g.leave()
 	if err := q.validate(); err != nil {
@@ -38,7 +38,7 @@ func (g *Guard) Report(ctx context.Context, caller Caller, q Report) (Reported, 
 	)
 	switch {
 	case q.Attempt != "":
-		token, err = g.opened(caller, q.Attempt)
+		token, err = g.opened(caller, q)
 	case q.Request.ID != "":
 		token, err = g.lookup(ctx, rules, caller, q.Request)
 	default:
@@ -73,10 +73,10 @@ func (q Report) validate() error {
 }
 
 // opened verifies the token of an attempt. Forged, foreign and malformed ones
-// are refused alike.
-func (g *Guard) opened(caller Caller, token string) (*receipt, error) {
-	r, err := g.open(token)
-	if err != nil || r.caller != callerMark(caller) {
+// are refused alike, and so is one of another realm than the report names.
+func (g *Guard) opened(caller Caller, q Report) (*receipt, error) {
+	r, err := g.open(q.Attempt)
+	if err != nil || r.caller != callerMark(caller) || q.Request.Realm != "" && q.Request.Realm != r.Realm {
 		return nil, &Error{Kind: KindInvalid, Field: "attempt", Detail: "is not an attempt of this caller", Err: err}
 	}
 	return r, nil

@@ -135,7 +135,9 @@ func TestReportRefusesAttemptsThatAreNone(t *testing.T) {
 		}
 		wantError(t, err, KindInvalid, "attempt")
 	}
-	if !b.report(Report{Attempt: d.Attempt, Outcome: Success}).Applied {
+	_, err = b.Report(context.Background(), idp, Report{Attempt: d.Attempt, Outcome: Success, Request: Request{Realm: "shop"}})
+	wantError(t, err, KindInvalid, "attempt") // it says of itself that it is of another realm
+	if !b.report(Report{Attempt: d.Attempt, Outcome: Success, Request: Request{Realm: "default"}}).Applied {
 		t.Error("the attempt cannot be reported by its caller any more")
 	}
 }

@@ -79,6 +79,7 @@ type Decision struct {
 	Busy       bool   // denied for no fault of this account or network: 503, not 429
 	RetryAfter int    // whole seconds 1..3600, random part included
 
+	Err     error  // why the store did not decide, for logs; nil when it did
 	Account string // keyed hash, for logs; "" for none
 	Client  string // address, for logs
 
@@ -157,10 +158,11 @@ type Kind int
 
 // The kinds of error.
 const (
-	KindInvalid   Kind = iota // a member has a value that cannot be used: 422
-	KindConflict              // the id was used for something else or too often: 409
-	KindForbidden             // realm or role not allowed: 403
-	KindStore                 // the store did not answer: 503 store_unavailable
+	KindInvalid    Kind = iota // a member has a value that cannot be used: 422
+	KindConflict               // the id was used for something else or too often: 409
+	KindForbidden              // realm or role not allowed: 403
+	KindStore                  // the store did not answer: 503 store_unavailable
+	KindOverloaded             // too many requests in progress: 503 overloaded
 )
 
 // Error is a refusal that may be shown to the caller. Field names the member

@@ -87,7 +87,7 @@ func (g *Guard) search(ctx context.Context) {
 }
 
 func (g *Guard) searchOnce(ctx context.Context, now time.Time) {
-	for {
+	for ctx.Err() == nil {
 		list := g.watch.due(now)
 		if len(list) == 0 {
 			return

@@ -29,8 +29,9 @@ type record struct {
 	caller, realm, route, outcome string
 	verdict, limit, level, reason string
 	degraded                      bool
-	client, account               string // parsed address, keyed hash
-	peer                          string // address of the socket, shown where a request is refused
+	wouldDeny                     []string // log-only limits
+	client, account               string   // parsed address, keyed hash
+	peer                          string   // address of the socket, shown where a request is refused
 
 	silent bool // probes and scrapes have no line
 	status int
@@ -53,7 +54,10 @@ func recordOf(c echo.Context) *record {
 // decision notes how an attempt was decided.
 func (r *record) decision(d guard.Decision) {
 	r.verdict, r.limit, r.level, r.reason = string(d.Verdict), d.Limit, d.Level, d.Reason
-	r.degraded = d.Degraded
+	r.degraded, r.wouldDeny = d.Degraded, d.WouldDeny
+	if r.err == nil {
+		r.err = d.Err
+	}
 	r.client, r.account = d.Client, d.Account
 }
 
@@ -121,7 +125,7 @@ func (p *panicked) Error() string {
 // line writes the log line of a request: debug for what was allowed, info for
 // what was denied, warn and error for what went wrong. path is the pattern of
 // the route, not what was sent.
-func (s *Server) line(path string, r *record, now time.Time) {
+func (s *Server) line(path string, r *record, start time.Time) {
 	level, keep := zerolog.DebugLevel, &s.failures
 	status := cmp.Or(r.meant, r.status)
 	switch {
@@ -141,13 +145,15 @@ func (s *Server) line(path string, r *record, now time.Time) {
 		level = zerolog.WarnLevel // a proxy or mail server that asks wrongly keeps people out
 	case status >= http.StatusBadRequest:
 		level = zerolog.InfoLevel
+	case len(r.wouldDeny) > 0:
+		level, keep = zerolog.InfoLevel, &s.denials
 	}
 	if level < s.log.GetLevel() || level < zerolog.GlobalLevel() {
 		return
 	}
 	ok, dropped := true, int64(0)
 	if level > zerolog.DebugLevel {
-		if ok, dropped = keep.take(now); !ok {
+		if ok, dropped = keep.take(start); !ok {
 			return
 		}
 	}
@@ -171,12 +177,15 @@ func (s *Server) line(path string, r *record, now time.Time) {
 	if r.degraded {
 		e.Bool("degraded", true)
 	}
+	if len(r.wouldDeny) > 0 {
+		e.Strs("would_deny", r.wouldDeny)
+	}
 	word(e, "cause", r.cause)
 	if r.meant != 0 {
 		e.Int("meant", r.meant)
 	}
 	e.Int("status", r.status)
-	e.Dur("duration_ms", time.Since(now))
+	e.Dur("duration_ms", time.Since(start))
 	if r.err != nil {
 		word(e, "error", escapeText(r.err.Error()))
 		var p *panicked

@@ -76,6 +76,9 @@ func TestOneLogLinePerRequest(t *testing.T) {
 		{"store error", guard.Decision{}, &guard.Error{Kind: guard.KindStore, Err: errors.New("dial")}, post("/v1/check", goodCheck), map[string]any{
 			"level": "warn", "cause": "store_unavailable", "error": "dial", "status": 503.0,
 		}},
+		{"refused value", guard.Decision{}, &guard.Error{Kind: guard.KindInvalid, Field: "ip", Err: errors.New("alice is no address")}, post("/v1/check", goodCheck), map[string]any{
+			"level": "info", "cause": "value", "error": nil, "status": 422.0,
+		}},
 		{"unknown path", guard.Decision{}, nil, post("/v1/planted-path", goodCheck), map[string]any{
 			"level": "info", "message": "unknown path", "status": 404.0,
 		}},

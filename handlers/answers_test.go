@@ -93,15 +93,19 @@ func TestCheckAnswers(t *testing.T) {
 			"503\nContent-Type: application/problem+json\n" + allHeaders + "Retry-After: 1\n" +
 				capacity + `"detail":"The store did not answer; nothing is known to have changed. Try again.",` +
 				`"decision":"deny","reason":"store_unavailable","retry_after":1}` + "\n"},
-		{"conflict", guard.Decision{}, &guard.Error{Kind: guard.KindConflict, Field: "id", Detail: "Used before."},
+		{"overloaded error", guard.Decision{}, &guard.Error{Kind: guard.KindOverloaded, Detail: "x"},
+			"503\nContent-Type: application/problem+json\n" + allHeaders + "Retry-After: 1\n" +
+				capacity + `"detail":"Too many attempts are being decided at this moment. Try again after the wait.",` +
+				`"decision":"deny","reason":"overloaded","retry_after":1}` + "\n"},
+		{"conflict", guard.Decision{}, &guard.Error{Kind: guard.KindConflict, Field: "id", Detail: "was used before"},
 			"409\nContent-Type: application/problem+json\n" + allHeaders +
-				`{"type":"about:blank","title":"Conflict","status":409,"detail":"Used before.","field":"id"}` + "\n"},
-		{"invalid", guard.Decision{}, &guard.Error{Kind: guard.KindInvalid, Field: "ip", Detail: "No address."},
+				`{"type":"about:blank","title":"Conflict","status":409,"detail":"The member id was used before.","field":"id"}` + "\n"},
+		{"invalid", guard.Decision{}, &guard.Error{Kind: guard.KindInvalid, Field: "ip", Detail: "is no address"},
 			"422\nContent-Type: application/problem+json\n" + allHeaders +
-				`{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"No address.","field":"ip"}` + "\n"},
-		{"forbidden", guard.Decision{}, &guard.Error{Kind: guard.KindForbidden, Field: "realm", Detail: "Not yours."},
+				`{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The member ip is no address.","field":"ip"}` + "\n"},
+		{"forbidden", guard.Decision{}, &guard.Error{Kind: guard.KindForbidden, Field: "realm", Detail: "is not yours"},
 			"403\nContent-Type: application/problem+json\n" + allHeaders +
-				`{"type":"about:blank","title":"Forbidden","status":403,"detail":"Not yours.","field":"realm"}` + "\n"},
+				`{"type":"about:blank","title":"Forbidden","status":403,"detail":"The member realm is not yours.","field":"realm"}` + "\n"},
 		{"anything else says nothing of its inside", guard.Decision{}, errors.New("secret inside"),
 			"500\nContent-Type: application/problem+json\n" + allHeaders +
 				`{"type":"about:blank","title":"Internal Server Error","status":500,` +

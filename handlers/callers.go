@@ -75,11 +75,12 @@ func (s *Server) admins(r *http.Request) (guard.Caller, error) {
 }
 
 // operator identifies who acts on the admin listener: an admin by key or, where
-// nothing leaves this machine, whoever sits at it. Who shows a key is held to it.
+// nothing leaves this machine, whoever sits at it, and nobody whom a proxy here
+// lets in. Who shows a key is held to it.
 func (s *Server) operator(r *http.Request) (guard.Caller, error) {
 	keys, ok := credentials(r.Header)
 	if (ok && len(keys) == 0 || s.config.Loopback) && localListener(r) {
-		if err := checkLocal(r); err == nil {
+		if checkLocal(r) == nil && checkDirect(r) == nil {
 			return s.local(), nil
 		}
 	}

@@ -259,6 +259,17 @@ func TestLoopbackRefusesWhatAProxyHandedOn(t *testing.T) {
 	}
 }
 
+func TestAProxyAtThisMachineIsNoOperator(t *testing.T) {
+	for want, b := range map[int]*bench{403: newBench(t, loopback), 401: newBench(t)} {
+		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Forwarded", "Via"} {
+			r := local(post("/v1/forget", `{"account":"alice"}`, "Authorization", "", name, "203.0.113.9"))
+			if w := serve(b.Admin(), r); w.Code != want {
+				t.Errorf("%s: status %d, want %d: %s", name, w.Code, want, w.Body)
+			}
+		}
+	}
+}
+
 func TestAListenerOffLoopbackIsNoneOfThisMachine(t *testing.T) {
 	b := newBench(t)
 	srv := httptest.NewServer(b.Admin())

@@ -30,17 +30,10 @@ type challenged struct {
 
 // check answers POST /v1/check: may this attempt go ahead?
 func (s *Server) check(c echo.Context, by guard.Caller) error {
-	var b checkBody
-	if err := decodeBody(c, b.members()); err != nil {
-		return err
-	}
-	q, err := b.request(s.engine.Rules().Policy, by)
+	q, err := s.question(c, by)
 	if err != nil {
 		return err
 	}
-	rec := recordOf(c)
-	rec.realm, rec.route = q.Realm, q.Route
-
 	start := time.Now() // a body that trickles in is not the guard's time
 	d, err := s.engine.Check(c.Request().Context(), by, q)
 	s.metrics.checked(time.Since(start))
@@ -53,8 +46,23 @@ func (s *Server) check(c echo.Context, by guard.Caller) error {
 		}
 		return p
 	}
-	rec.decision(d)
+	recordOf(c).decision(d)
 	return decided(c, d)
+}
+
+// question reads the body of a check or of an explanation.
+func (s *Server) question(c echo.Context, by guard.Caller) (guard.Request, error) {
+	var b checkBody
+	if err := decodeBody(c, b.members()); err != nil {
+		return guard.Request{}, err
+	}
+	q, err := b.request(s.engine.Rules().Policy, by)
+	if err != nil {
+		return guard.Request{}, err
+	}
+	rec := recordOf(c)
+	rec.realm, rec.route = q.Realm, q.Route
+	return q, nil
 }
 
 // decided writes a decision with its headers. A denial that is not about this
@@ -101,6 +109,8 @@ func quota(d guard.Decision) *problem {
 	}
 }
 
+const detailOverloaded = "Too many attempts are being decided at this moment. Try again after the wait."
+
 // busy is a denial that is not about this account or network.
 func busy(d guard.Decision) *problem {
 	detail := "There are too many attempts on the whole service. Try again after the wait."
@@ -108,7 +118,7 @@ func busy(d guard.Decision) *problem {
 	case guard.ReasonStore:
 		detail = "The store did not answer, so that nothing can be allowed. Try again after the wait."
 	case guard.ReasonOverloaded:
-		detail = "Too many attempts are being decided at this moment. Try again after the wait."
+		detail = detailOverloaded
 	}
 	return &problem{
 		Type: typeCapacity, Title: titleCapacity, Status: http.StatusServiceUnavailable, Detail: detail,

@@ -89,8 +89,7 @@ func (m members) readWith(d *json.Decoder, name string, rest value) error {
 		case !ok:
 			v = rest
 		}
-		switch {
-		case seen[key]:
+		if seen[key] {
 			return malformed("The member " + path + " is there twice.")
 		}
 		seen[key] = true

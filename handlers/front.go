@@ -220,9 +220,11 @@ func (f *Front) serve(c echo.Context) error {
 		return plain(http.StatusNotFound, "path", "There is nothing at this path.")
 	}
 	if known {
-		if err := f.foreignForm(c, r); err != nil {
+		release, err := f.foreignForm(c, r)
+		if err != nil {
 			return err
 		}
+		defer release()
 	}
 	f.pass(c, rules, known)
 	return nil

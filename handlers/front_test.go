@@ -225,6 +225,48 @@ func TestFrontBoundsWhatItHolds(t *testing.T) {
 	}
 }
 
+// TestFormsThatPassKeepTheirPlace: their bodies are in memory until the
+// application has answered, too.
+func TestFormsThatPassKeepTheirPlace(t *testing.T) {
+	reached, release := make(chan struct{}, 8), make(chan struct{})
+	b := newFrontBench(t, func(_ http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err == nil {
+			reached <- struct{}{}
+		}
+		<-release
+	}, func(_ *FrontConfig, f *Front) {
+		if f != nil {
+			f.large = make(chan struct{}, 1)
+		}
+	})
+	put := func() *http.Response {
+		r, err := http.NewRequest("PUT", b.http.URL+"/login", strings.NewReader("x="+strings.Repeat("x", smallBody)))
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		res, err := b.http.Client().Do(r)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		res.Body.Close()
+		return res
+	}
+	done := make(chan struct{})
+	go func() { put(); close(done) }()
+	<-reached
+	if res := put(); res == nil || res.StatusCode != 503 {
+		t.Errorf("a second large form: %+v, want 503", res)
+	}
+	close(release)
+	<-done
+	if res := put(); res == nil || res.StatusCode != 200 { // the place is free again
+		t.Errorf("after the rush: %+v", res)
+	}
+}
+
 func TestFrontConfigIsChecked(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []FrontConfig{

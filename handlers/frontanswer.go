@@ -6,7 +6,6 @@ import (
 	"html"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -147,17 +146,14 @@ func (f *Front) fail(err error, c echo.Context) {
 	h.Set(echo.HeaderXRequestID, rec.id)
 	h.Set(echo.HeaderCacheControl, "no-store")
 	h.Set(echo.HeaderXContentTypeOptions, "nosniff")
-	if p.RetryAfter != 0 {
-		p.RetryAfter = min(max(p.RetryAfter, 1), maxRetryAfter)
-		h.Set(echo.HeaderRetryAfter, strconv.Itoa(p.RetryAfter))
-	}
+	p.setRetryAfter(h)
 	if p.Status == http.StatusUnauthorized {
 		h.Set(echo.HeaderWWWAuthenticate, `Basic realm="login", charset="UTF-8"`)
 	}
 	if !wantsPage(c.Request().Header) {
 		err = answer(c, p.Status, typeProblem, &p)
 	} else {
-		h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", pagePolicy)
 		err = c.HTML(p.Status, p.page())
 	}
 	if err != nil && rec.err == nil {

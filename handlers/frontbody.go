@@ -118,19 +118,23 @@ var strictHeaders = map[string]bool{
 }
 
 // foreignForm looks for an override in the form of a request whose method no
-// rule has, and leaves it readable. Rules read theirs anyway.
-func (f *Front) foreignForm(c echo.Context, r *http.Request) error {
+// rule has, and leaves it readable: it is in memory until it was sent on, and
+// release says that it was. Rules read theirs anyway.
+func (f *Front) foreignForm(c echo.Context, r *http.Request) (release func(), err error) {
 	t := strings.ToLower(strings.Join(r.Header.Values(echo.HeaderContentType), ","))
 	if r.ContentLength == 0 || !strings.Contains(t, "form") {
-		return checkOverride(r, nil)
+		return func() {}, checkOverride(r, nil)
 	}
 	body, release, err := f.readBody(c, r)
 	if err != nil {
-		return err
+		return release, err
 	}
-	defer release()
+	if err := checkOverride(r, body); err != nil {
+		release()
+		return func() {}, err
+	}
 	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-	return checkOverride(r, body)
+	return release, nil
 }
 
 // checkOverride refuses a request that asks for another method than its own.

@@ -55,6 +55,9 @@ func (s *Server) scrape(c echo.Context) error {
 	return nil
 }
 
+// pagePolicy lets a page of ours load, send and be framed by nothing.
+const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // pageHTML needs no script, style or image, and its policy allows none.
 const pageHTML = `<!DOCTYPE html>
 <html lang="en">
@@ -78,7 +81,7 @@ func (s *Server) page(c echo.Context) error {
 		store = "down"
 	}
 	h := c.Response().Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", pagePolicy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
 	return c.HTML(http.StatusOK, fmt.Sprintf(pageHTML, html.EscapeString(s.config.Version), store))

@@ -101,20 +101,15 @@ type explainedLimit struct {
 // explain answers POST /v1/explain: how would this attempt be decided now, and
 // why? It charges nothing.
 func (s *Server) explain(c echo.Context, by guard.Caller) error {
-	var b checkBody
-	if err := decodeBody(c, b.members()); err != nil {
-		return err
-	}
-	q, err := b.request(s.engine.Rules().Policy, by)
+	q, err := s.question(c, by)
 	if err != nil {
 		return err
 	}
-	rec := recordOf(c)
-	rec.realm, rec.route = q.Realm, q.Route
 	x, err := s.engine.Explain(c.Request().Context(), by, q)
 	if err != nil {
 		return err
 	}
+	rec := recordOf(c)
 	rec.account, rec.client = x.Account, x.Client
 
 	out := explained{

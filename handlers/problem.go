@@ -107,25 +107,37 @@ func problemOf(err error) *problem {
 }
 
 // ofGuard turns a refusal of the guard into an answer. The guard promises that
-// details do not repeat what a caller sent; causes go to the log alone.
+// details do not repeat what a caller sent. Causes do: of a value that cannot
+// be used they quote it, and it may be an account in the wrong member. So only
+// those of a failure go to the log.
 func ofGuard(e *guard.Error) *problem {
 	var p *problem
 	switch e.Kind {
 	case guard.KindInvalid:
-		p = invalid(e.Field, e.Detail)
+		p = invalid(e.Field, sentence(e))
 	case guard.KindConflict:
-		p = plain(http.StatusConflict, "conflict", e.Detail)
+		p = plain(http.StatusConflict, "conflict", sentence(e))
 		p.Field = e.Field
 	case guard.KindForbidden:
-		p = plain(http.StatusForbidden, "forbidden", e.Detail)
+		p = plain(http.StatusForbidden, "forbidden", sentence(e))
 		p.Field = e.Field
 	case guard.KindStore:
+		p = unavailable(e.Err)
+	case guard.KindOverloaded:
 		p = unavailable(nil)
+		p.Detail, p.Reason, p.cause = detailOverloaded, guard.ReasonOverloaded, guard.ReasonOverloaded
 	default:
 		p = problemOf(errors.New("guard: error of an unknown kind"))
 	}
-	p.err = e.Err
 	return p
+}
+
+// sentence says what is wrong with which member.
+func sentence(e *guard.Error) string {
+	if e.Field == "" {
+		return e.Detail
+	}
+	return "The member " + e.Field + " " + e.Detail + "."
 }
 
 // fail is the one place where an error becomes an answer. It serves as Echo's
@@ -148,15 +160,20 @@ func (s *Server) fail(err error, c echo.Context) {
 // writeProblem writes a problem with the headers that belong to it.
 func writeProblem(c echo.Context, p *problem) {
 	h := c.Response().Header()
-	if p.RetryAfter != 0 {
-		p.RetryAfter = min(max(p.RetryAfter, 1), maxRetryAfter)
-		h.Set(echo.HeaderRetryAfter, strconv.Itoa(p.RetryAfter))
-	}
+	p.setRetryAfter(h)
 	if p.Status == http.StatusUnauthorized {
 		h.Set(echo.HeaderWWWAuthenticate, `Bearer realm="loginguard"`)
 	}
 	if err := answer(c, p.Status, typeProblem, p); err != nil {
 		recordOf(c).err = err
+	}
+}
+
+// setRetryAfter announces the wait, the same number in header and body.
+func (p *problem) setRetryAfter(h http.Header) {
+	if p.RetryAfter != 0 {
+		p.RetryAfter = min(max(p.RetryAfter, 1), maxRetryAfter)
+		h.Set(echo.HeaderRetryAfter, strconv.Itoa(p.RetryAfter))
 	}
 }
 

@@ -14,8 +14,8 @@ const maxAttempt = 512
 
 // The words of a report.
 var (
-	outcomes = map[string]bool{"success": true, "failure": true, "cancelled": true}
-	reasons  = map[string]bool{"bad_password": true, "unknown_account": true, "mfa_failed": true, "other": true}
+	outcomes = map[string]bool{guard.Success: true, guard.Failure: true, guard.Cancelled: true}
+	reasons  = map[string]bool{guard.BadPassword: true, guard.UnknownAccount: true, guard.MFAFailed: true, guard.OtherReason: true}
 )
 
 // reportBody is the body of a report. The attempt is named in one of three
@@ -89,7 +89,7 @@ func (b *reportBody) words() error {
 		return invalid("outcome", "The outcome must be success, failure or cancelled.")
 	case b.reason.set && !reasons[b.reason.s]:
 		return invalid("reason", "The reason must be bad_password, unknown_account, mfa_failed or other.")
-	case b.reason.set && b.outcome.s == "success":
+	case b.reason.set && b.outcome.s == guard.Success:
 		return invalid("reason", "A success has no reason.")
 	}
 	return nil

@@ -20,7 +20,7 @@ const (
 
 // Names that stand in for members left out.
 const (
-	defaultRealm = "default"
+	defaultRealm = policy.DefaultRealm
 	defaultRoute = "login"
 )
 

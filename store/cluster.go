@@ -122,6 +122,9 @@ func (c *cluster) try(ctx context.Context, t Take) (out Taken, again bool, err e
 		others = []group{{take: Take{Attempt: t.Attempt, Now: t.Now, Challenged: -1}}}
 	}
 	out = Taken{Outcome: Denied, Attempt: t.Attempt, Lane: LaneStranger, Buckets: make([]Bucket, len(t.Charges))}
+	if t.Lane != 0 {
+		out.Lane = t.Lane
+	}
 	if t.Record != "" {
 		peek := account.take
 		peek.Peek, peek.Debit = true, false

@@ -60,6 +60,7 @@ func number(v string, n *int64) bool {
 	if v == "" || len(v) > 16 {
 		return false
 	}
+	*n = 0
 	for i := range len(v) {
 		if v[i] < '0' || v[i] > '9' {
 			return false

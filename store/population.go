@@ -32,7 +32,6 @@ func parseHeadcount(v string) (headcount, error) {
 	if v == "" {
 		return h, nil
 	}
-	h.week = 0
 	w, rest, _ := strings.Cut(v, "/")
 	both, this, _ := strings.Cut(rest, "/")
 	if !number(w, &h.week) || !number(both, &h.both) || !number(this, &h.this) {

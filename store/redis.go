@@ -35,8 +35,15 @@ type Redis struct {
 
 // RedisOptions sets up a [Redis].
 type RedisOptions struct {
-	// URL says where and as whom to connect, see the package's parseTarget:
-	// redis://, rediss://, unix://, redis+sentinel://.
+	// URL says where and as whom to connect:
+	//
+	//	redis://user:password@host:6379/0
+	//	unix://user:password@/run/redis.sock?db=0
+	//	redis+sentinel://user:password@h1:26379,h2:26379/master/0
+	//	redis+cluster://user:password@h1:6379,h2:6379
+	//
+	// and, over TLS, rediss, rediss+sentinel and rediss+cluster. The parameters
+	// sentinel_user and sentinel_password are for the sentinels themselves.
 	URL string
 
 	// Timeout is the budget of one call: waiting for a connection, dialling,

@@ -23,29 +23,54 @@ type counters struct {
 
 // openStore opens the store. A Redis that does not answer is no error: the
 // service starts without it, denies, and recovers when it comes. One that
-// answers and would drop counters is refused, now or when it first answers.
+// answers and would drop counters, or is too old, is refused, now or when it first answers.
 func openStore(ctx context.Context, c config.Store, log zerolog.Logger) (*counters, error) {
-	unfit := make(chan error, 1)
+	news := make(chan error, 1)
 	if c.Memory() {
-		return &counters{store.NewMemory(store.MemoryOptions{}), unfit}, nil
+		return &counters{store.NewMemory(store.MemoryOptions{}), news}, nil
 	}
 	r, err := store.OpenRedis(store.RedisOptions{URL: c.URL, Timeout: c.Timeout, AllowEviction: c.AllowEviction, CAFile: c.CAFile})
 	if err != nil {
 		return nil, err
 	}
 	err = r.Inspect(ctx)
-	if errors.Is(err, store.ErrEviction) {
+	if unfit(err) {
 		return nil, errors.Join(fmt.Errorf("store.url: %w", err), r.Close())
 	}
 	if err != nil {
 		log.Warn().Err(err).Msg("the store cannot be inspected yet, serving without")
-		go reinspect(ctx, r, unfit)
+		go reinspect(ctx, r, news)
 	}
-	return &counters{r, unfit}, nil
+	return &counters{r, news}, nil
+}
+
+// changed tells the log that the store is down or up again. One that is up
+// again may be another server than before, so it is inspected; by then the
+// service runs, and what is found is an error in the log.
+func (c *counters) changed(ctx context.Context, up bool, onFailure string, log zerolog.Logger) {
+	if !up {
+		log.Warn().Str("on_failure", onFailure).Msg("the store does not answer: attempts are decided by on_failure until it does")
+		return
+	}
+	log.Info().Msg("the store answers again")
+	r, ok := c.Store.(*store.Redis)
+	if !ok {
+		return
+	}
+	go func() {
+		if err := r.Inspect(ctx); unfit(err) {
+			log.Error().Err(err).Msg("the store is not fit for use")
+		}
+	}()
+}
+
+// unfit reports whether an inspection found a server that cannot be used.
+func unfit(err error) bool {
+	return errors.Is(err, store.ErrEviction) || errors.Is(err, store.ErrVersion)
 }
 
 // reinspect repeats the inspection until it could be made.
-func reinspect(ctx context.Context, r *store.Redis, unfit chan<- error) {
+func reinspect(ctx context.Context, r *store.Redis, news chan<- error) {
 	const first, longest = time.Second, 30 * time.Second
 	for wait := first; ; wait = min(2*wait, longest) {
 		select {
@@ -56,8 +81,8 @@ func reinspect(ctx context.Context, r *store.Redis, unfit chan<- error) {
 		switch err := r.Inspect(ctx); {
 		case err == nil:
 			return
-		case errors.Is(err, store.ErrEviction):
-			unfit <- fmt.Errorf("store.url: %w", err)
+		case unfit(err):
+			news <- fmt.Errorf("store.url: %w", err)
 			return
 		}
 	}

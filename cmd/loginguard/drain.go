@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"loginguard/cmd/loginguard/config"
@@ -40,13 +41,13 @@ func (s *service) run(ctx context.Context, l *listeners, c *config.Config) error
 	s.handlers.Drain()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Server.ShutdownGrace)
 	defer cancel()
+	// Both at once: the grace is for all together.
+	var working sync.WaitGroup
+	working.Go(func() { s.shutdown(grace, "the API", api) })
 	if front != nil {
-		// Both at once: the grace is for all together.
-		done := make(chan struct{})
-		go func() { s.shutdown(grace, "the front", front); close(done) }()
-		defer func() { <-done }()
+		working.Go(func() { s.shutdown(grace, "the front", front) })
 	}
-	s.shutdown(grace, "the API", api)
+	working.Wait()
 	// Probes are short, but a grace that is used up would cut them off.
 	last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancelLast()

@@ -19,11 +19,11 @@ const patience = 20 * time.Second
 
 // running is a service that run serves.
 type running struct {
-	api, admin string // base URLs
-	curl       string // the line to try
-	stop       context.CancelFunc
-	exited     chan int
-	log        *lockedBuffer
+	api, admin, front string // base URLs
+	curl              string // the line to try
+	stop              context.CancelFunc
+	exited            chan int
+	log               *lockedBuffer
 }
 
 // lockedBuffer is written by a service while a test reads it.
@@ -64,6 +64,8 @@ func start(t *testing.T, config string, environ ...string) *running {
 			s.api = url
 		} else if url, ok := strings.CutPrefix(line, "  admin  "); ok {
 			s.admin = url
+		} else if url, ok := strings.CutPrefix(line, "  front  "); ok {
+			s.front = url
 		} else if strings.HasPrefix(line, "  curl ") {
 			s.curl = strings.TrimSpace(line)
 		}

@@ -12,16 +12,20 @@ import (
 	"github.com/rs/zerolog"
 
 	"loginguard/cmd/loginguard/config"
+	"loginguard/handlers"
 )
 
 // newLogger returns the log that the configuration asks for. Text has colours
-// on a terminal only, so that files stay readable.
+// on a terminal only, so that files stay readable; it escapes by itself what
+// JSON would let through.
 func newLogger(c config.Log, w io.Writer) (zerolog.Logger, error) {
 	level, err := zerolog.ParseLevel(c.Level)
 	if err != nil {
 		return zerolog.Nop(), err
 	}
-	if c.Format == config.FormatText {
+	if c.Format != config.FormatText {
+		w = handlers.EscapeLog(w)
+	} else {
 		w = zerolog.ConsoleWriter{Out: w, NoColor: !terminal(w), TimeFormat: time.RFC3339, FormatMessage: oneLine}
 	}
 	return zerolog.New(w).Level(level).With().Timestamp().Logger(), nil

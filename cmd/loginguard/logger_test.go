@@ -28,6 +28,12 @@ func TestLogFollowsTheConfiguration(t *testing.T) {
 	}
 
 	b.Reset()
+	l.Warn().Msg("\u202e\u0085x")
+	if got := b.String(); !strings.Contains(got, `"\u202e\u0085x"`) {
+		t.Errorf("JSON: %q, want what turns the line around escaped", got)
+	}
+
+	b.Reset()
 	if l, err = newLogger(config.Log{Level: "debug", Format: config.FormatText}, &b); err != nil {
 		t.Fatal(err)
 	}

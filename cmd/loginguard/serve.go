@@ -87,6 +87,8 @@ func newService(ctx context.Context, c *config.Config, log zerolog.Logger) (*ser
 		MaxInFlight: c.Server.MaxInFlight,
 		Observer:    metrics,
 		OnFailure:   c.Store.OnFailure,
+
+		StoreChanged: func(up bool) { counters.changed(ctx, up, c.Store.OnFailure, log) },
 	})
 	callers, err := apiCallers(c.Callers)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"regexp"
@@ -135,6 +136,47 @@ func TestDrainFinishesWhatWasBegun(t *testing.T) {
 	res, err := http.ReadResponse(answer, nil)
 	if err != nil || res.StatusCode != 200 {
 		t.Fatalf("the request in progress got %v, %v", res, err)
+	}
+	if code := s.wait(t); code != 0 {
+		t.Errorf("exit status %d: %s", code, s.log)
+	}
+}
+
+// TestDrainOfTheFrontIsSeenByProbes: as long as any request is in progress.
+func TestDrainOfTheFrontIsSeenByProbes(t *testing.T) {
+	reached, release := make(chan struct{}), make(chan struct{})
+	app := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(reached)
+		<-release
+	}))
+	defer app.Close()
+	s := start(t, "server: {shutdown_grace: 1m, front: {listen: '127.0.0.1:0'}}\nfront: {upstream: '"+app.URL+"'}\n")
+	status := make(chan int, 1)
+	go func() {
+		res, err := http.Get(s.front + "/page")
+		if err != nil {
+			t.Error(err)
+			status <- 0
+			return
+		}
+		res.Body.Close()
+		status <- res.StatusCode
+	}()
+	<-reached
+	s.stop()
+	refused(t, s.front)
+	refused(t, s.api)
+	for range 20 {
+		res, err := http.Get(s.admin + "/readyz")
+		if err != nil || res.StatusCode != 503 {
+			t.Errorf("readyz while the front drains: %v, %v", res, err)
+			break
+		}
+		res.Body.Close()
+	}
+	close(release)
+	if got := <-status; got != 200 {
+		t.Errorf("the request in progress got %d", got)
 	}
 	if code := s.wait(t); code != 0 {
 		t.Errorf("exit status %d: %s", code, s.log)

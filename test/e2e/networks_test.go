@@ -55,12 +55,12 @@ func TestNetworksPayForFailures(t *testing.T) {
 
 // TestManyNetworksOfOneBlock moves through the /64s of one /48, one account
 // each: the /48 pays, and the attempts that it denies leave nothing behind.
-func TestManyNetworksOfOneBlock(t *testing.T) { manyNetworks(t, 2000) }
+func TestManyNetworksOfOneBlock(t *testing.T) { manyNetworks(t, 2048) }
 
 func manyNetworks(t *testing.T, n int) {
 	server := redisd.Start(t)
 	s := service.Start(t, service.Options{Redis: server.URL()})
-	allowed, batch := 0, 50
+	allowed, batch := 0, 64 // which divides every n
 	for from := 0; from < n; from += batch {
 		answers := storm(batch, func(i int) client.Attempt {
 			return client.Attempt{Account: fmt.Sprint("account", from+i), IP: fmt.Sprintf("2001:db8:7:%x::1", from+i)}

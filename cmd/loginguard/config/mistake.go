@@ -61,6 +61,8 @@ type report struct {
 	seen     map[Mistake]bool // two packages may complain of the same thing
 	mistakes Mistakes
 	warnings []string
+
+	badSecret bool // a secret was given, and is refused
 }
 
 func newReport(file string) *report {

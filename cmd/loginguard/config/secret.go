@@ -18,6 +18,7 @@ func (r *report) identitySecret(vars map[string]string) *keys.Ring {
 	text, direct := vars[secretVar]
 	path, byFile := vars[secretFileVar]
 	p := place{source: secretVar}
+	r.badSecret = direct || byFile // until it is read
 	switch {
 	case direct && byFile:
 		r.refuse(p, "", "is set, and so is %s: use one of them", secretFileVar)
@@ -38,6 +39,7 @@ func (r *report) identitySecret(vars map[string]string) *keys.Ring {
 		r.refuse(p, "", "%v (openssl rand -base64 32 makes one)", err)
 		return nil
 	}
+	r.badSecret = false
 	return ring
 }
 

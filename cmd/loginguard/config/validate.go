@@ -145,7 +145,7 @@ func (r *report) validateStore(c *Config) {
 		if err := store.CheckURL(s.URL); err != nil {
 			r.wrong("store.url", "%v", err)
 		}
-		if c.ring == nil {
+		if c.ring == nil && !r.badSecret {
 			r.wrong("store.url", "a Redis store needs an identity secret, the same for every instance: set %s, or %s "+
 				"to a file with it (openssl rand -base64 32 makes one)", secretVar, secretFileVar)
 		}
