@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func (g *Guard) remember(plan *policy.Plan, caller Caller, q Request, r resolved
 		return fmt.Errorf("note the attempt: %w", err)
 	}
 	t := &plan.Take
-	t.Idempotence, t.Note, t.MaxUses = idempotenceKey(token.idempotence), encode(note), mostUses
+	t.Idempotence, t.Note, t.MaxUses = idempotenceKey(token.idempotence), encode(note), cmp.Or(q.MostUses, mostUses)
 	t.Binding = g.ring.Digest("binding", token.place, r.Route, q.Device, q.PasswordTag, strconv.FormatBool(q.ChallengePassed))
 	for i, rule := range plan.Rules {
 		t.Charges[i].Mark = mark{rule.ID, rule.Cost}.String()

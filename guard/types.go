@@ -32,6 +32,7 @@ type Request struct {
 	IP              string // exactly one of IP and Forwarded
 	Forwarded       *Forwarded
 	ID              string // the caller's name for this submission, 0..128 bytes
+	MostUses        int64  // how often the ID may be used in all; 0 means 4
 	Device          string // device token, "" for none
 	PasswordTag     string // 0..128 bytes
 	RepeatOnly      bool   // the tag covers the account, too: it says nothing of other accounts

@@ -57,6 +57,7 @@ func (s *Server) wforceRequest(c echo.Context, by guard.Caller, b *wforceBody) (
 		Account:     b.login.s,
 		IP:          b.remote.s,
 		ID:          b.id(),
+		MostUses:    b.uses(),
 		PasswordTag: b.tag(),
 		RepeatOnly:  true,
 	}
@@ -75,6 +76,17 @@ func (b *wforceBody) id() string {
 		h.Write([]byte(part))
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// uses returns how often the attempt's id may be used, 0 for the usual number.
+// Where no session and no full hash tell one guess from another, two guesses
+// now and then share an id, and a charge; so no more than the two questions
+// about one sign-in do.
+func (b *wforceBody) uses() int64 {
+	if b.session.s == "" && b.tag() == "" {
+		return 2
+	}
+	return 0
 }
 
 // Bounds of a password's hash, in hexadecimal digits.

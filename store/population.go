@@ -64,13 +64,19 @@ type members interface {
 	count(keys ...string) int64
 }
 
-// join adds member to the population under key.
-func join(s space, key, member string, now int64) error {
+// join adds member to the population under key; found is asked whether it may
+// be the first one of it.
+func join(s space, key, member string, now int64, found func() (bool, error)) error {
 	h, err := parseHeadcount(s.get(key))
 	if err != nil {
 		return err
 	}
 	w := now / week
+	if h.week < w-1 {
+		if ok, err := found(); err != nil || !ok {
+			return err
+		}
+	}
 	this, other := populationSlot(key, w), populationSlot(key, w+1)
 	if h.week != w {
 		// The slot of this week still holds the week before last.

@@ -12,6 +12,7 @@ import (
 //
 //	F=3@1790000000000000                  failures since the last success, moment of the last
 //	C=1790000000000000@1797776000000000   moment of a credential reset, and until when it counts
+//	P=2@1790000000000000                  populations that the account was the first of, since when
 //	n:203.0.113.0/24=1790000000000000     a network the account signed in from, last use
 //	w:203.0.113.0/24=tag@1790000000000000,...  wrong password tags from there, newest last
 //	a=1790000000000000/10x2160000000      a bucket, as in codec.go; also c, d:..., f:..., r:...
@@ -26,8 +27,10 @@ type record struct {
 const (
 	entryFailures = "F"
 	entryReset    = "C"
+	entryFounded  = "P"
 	prefixNetwork = "n:"
 	prefixWrong   = "w:"
+	prefixRepeat  = "r:" // the bucket of a source under prefixWrong
 
 	// wrongKeep is how long a wrong password tag is remembered, wrongTags
 	// how many of one source, wrongSources of how many sources. The oldest
@@ -36,13 +39,20 @@ const (
 	wrongTags    = 3
 	wrongSources = 16
 
+	// foundedMost is how many populations an account may be the first member
+	// of in foundedSpan. A population lives for a week or two, so without a
+	// bound one account that signs in again and again, from ever new
+	// addresses of its own, would fill the store.
+	foundedMost = 16
+	foundedSpan = 24 * 3600 * 1e6
+
 	// failuresMost bounds the count of failures.
 	failuresMost = 1e9
 )
 
 // isBucket reports whether an entry is a bucket.
 func isBucket(name string) bool {
-	return name != entryFailures && name != entryReset &&
+	return name != entryFailures && name != entryReset && name != entryFounded &&
 		!strings.HasPrefix(name, prefixNetwork) && !strings.HasPrefix(name, prefixWrong)
 }
 
@@ -207,7 +217,30 @@ func (r *record) addWrong(at Remembering, now int64) {
 	// To the end of the record, so that the first is the longest unused.
 	r.set(at.Source, "")
 	r.set(at.Source, strings.Join(items, ","))
-	r.trim(prefixWrong, wrongSources)
+	for _, gone := range r.trim(prefixWrong, wrongSources) {
+		// Nothing can be charged on its bucket until a tag fails there again.
+		r.set(prefixRepeat+strings.TrimPrefix(gone, prefixWrong), "")
+	}
+}
+
+// found counts a population that the account is the first member of, and
+// reports whether it may be.
+func (r *record) found(now int64) (bool, error) {
+	n, since := int64(0), now
+	if v := r.get(entryFounded); v != "" {
+		count, begin, err := pair(v)
+		if err != nil {
+			return false, err
+		}
+		if now-begin < foundedSpan {
+			n, since = count, begin
+		}
+	}
+	if n >= foundedMost {
+		return false, nil
+	}
+	r.set(entryFounded, fmt.Sprintf("%d@%d", n+1, since))
+	return true, nil
 }
 
 // addNetwork notes the use of a network now.
@@ -217,8 +250,9 @@ func (r *record) addNetwork(network string, now, sources int64) {
 	r.trim(prefixNetwork, sources)
 }
 
-// trim removes the first entries with a prefix until at most n are left.
-func (r *record) trim(prefix string, n int64) {
+// trim removes the first entries with a prefix until at most n are left, and
+// returns their names.
+func (r *record) trim(prefix string, n int64) (gone []string) {
 	for {
 		count, first := int64(0), ""
 		for _, name := range r.names {
@@ -230,9 +264,10 @@ func (r *record) trim(prefix string, n int64) {
 			}
 		}
 		if count <= n {
-			return
+			return gone
 		}
 		r.set(first, "")
+		gone = append(gone, first)
 	}
 }
 
@@ -272,6 +307,9 @@ func entryExpires(name, value string, keep int64, forget map[string]int64) (int6
 	case name == entryReset:
 		_, until, err := pair(value)
 		return until, err
+	case name == entryFounded:
+		_, since, err := pair(value)
+		return since + foundedSpan, err
 	case name == entryFailures:
 		_, last, err := pair(value)
 		return last + keep, err

@@ -17,30 +17,27 @@ func settle(s space, t Settle, now int64) (Settled, error) {
 		out.Expired = true
 		return out, nil
 	}
-	if t.Marker != "" {
-		if s.get(t.Marker) != "" {
-			return out, nil
-		}
-		s.set(t.Marker, "1", t.Expires+markerKeep)
+	if t.Marker != "" && s.get(t.Marker) != "" {
+		return out, nil
 	}
-	out.Applied = true
-	if t.Idempotence != "" {
-		if err := free(s, t.Idempotence, now); err != nil {
-			return out, err
-		}
-	}
-	rec := new(record)
-	if t.Record != "" {
-		var err error
-		if rec, err = parseRecord(s.get(t.Record)); err != nil {
-			return out, fmt.Errorf("key %s: %w", t.Record, err)
-		}
+	rec, err := readAll(s, t, now)
+	if err != nil {
+		return out, err
 	}
 	reset, err := rec.reset(now)
 	if err != nil {
 		return out, err
 	}
+	if t.Marker != "" {
+		s.set(t.Marker, "1", t.Expires+markerKeep)
+	}
+	out.Applied = true
 	out.Stale = t.Issued > 0 && t.Issued <= reset
+	if t.Idempotence != "" {
+		if err := free(s, t.Idempotence, now); err != nil {
+			return out, err
+		}
+	}
 	if t.Refund {
 		for _, r := range t.Refunds {
 			if err := giveBack(s, rec, r, now); err != nil {
@@ -54,6 +51,44 @@ func settle(s space, t Settle, now int64) (Settled, error) {
 		}
 	}
 	return out, saveRecord(s, rec, t.Record, now, t.Remember, nil)
+}
+
+// readAll reads whatever the settlement goes on to change, and returns the
+// account's record. A damaged value must be found before anything is written:
+// the settlement can be made again once it is mended.
+func readAll(s space, t Settle, now int64) (*record, error) {
+	rec := new(record)
+	if t.Record != "" {
+		var err error
+		if rec, err = parseRecord(s.get(t.Record)); err == nil {
+			err = rec.check()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("key %s: %w", t.Record, err)
+		}
+	}
+	if t.Idempotence != "" {
+		if _, err := parseRemembered(s.get(t.Idempotence), now); err != nil {
+			return nil, fmt.Errorf("key %s: %w", t.Idempotence, err)
+		}
+	}
+	for _, r := range t.Refunds {
+		if r.Field != "" || !t.Refund {
+			continue
+		}
+		if _, err := parseState(s.get(r.Key)); err != nil {
+			return nil, fmt.Errorf("key %s: %w", r.Key, err)
+		}
+	}
+	for _, key := range t.Populations {
+		if !t.Learn {
+			break
+		}
+		if _, err := parseHeadcount(s.get(key)); err != nil {
+			return nil, fmt.Errorf("key %s: %w", key, err)
+		}
+	}
+	return rec, nil
 }
 
 // free marks what is remembered under an idempotence key as settled, so that
@@ -123,8 +158,13 @@ func learn(s space, rec *record, t Settle, now int64) error {
 	if t.Member == "" {
 		return nil
 	}
+	found := func() (bool, error) { return rec.found(now) }
+	if t.Record == "" {
+		// A part of a settlement on a cluster, where no script sees both.
+		found = func() (bool, error) { return true, nil }
+	}
 	for _, key := range t.Populations {
-		if err := join(s, key, t.Member, now); err != nil {
+		if err := join(s, key, t.Member, now, found); err != nil {
 			return fmt.Errorf("key %s: %w", key, err)
 		}
 	}

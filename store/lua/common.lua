@@ -5,6 +5,7 @@
 
 local STRIKE_KEEP, STRIKE_MOST = 172800000000, 9999
 local WRONG_KEEP, WRONG_TAGS, WRONG_SOURCES = 86400000000, 3, 16
+local FOUNDED_MOST, FOUNDED_SPAN = 16, 86400000000
 local FAILURES_MOST, POPULATION_MOST = 1e9, 1e7
 local CARRY, WEEK = 1048576, 604800000000
 local EXACT, INTERVAL_MOST, WAIT_MOST = 9007199254740992, 4294967296, 3600000000
@@ -121,12 +122,28 @@ local function trim(r, prefix, most)
   for _, n in ipairs(r.names) do
     if string.sub(n, 1, 2) == prefix then found[#found + 1] = n end
   end
-  for i = 1, #found - most do setentry(r, found[i], nil) end
+  for i = 1, #found - most do
+    setentry(r, found[i], nil)
+    -- Nothing can be charged on its bucket until a tag fails there again.
+    if prefix == 'w:' then setentry(r, 'r:' .. string.sub(found[i], 3), nil) end
+  end
+end
+
+-- Counts a population that the account is the first member of, if it may be.
+local function found(r, now)
+  local n, since, v = 0, now, r.values['P']
+  if v then
+    local count, begin = pair(v)
+    if now - begin < FOUNDED_SPAN then n, since = count, begin end
+  end
+  if n >= FOUNDED_MOST then return false end
+  setentry(r, 'P', int(n + 1) .. '@' .. int(since))
+  return true
 end
 
 local function isbucket(name)
   local p = string.sub(name, 1, 2)
-  return name ~= 'F' and name ~= 'C' and p ~= 'n:' and p ~= 'w:'
+  return name ~= 'F' and name ~= 'C' and name ~= 'P' and p ~= 'n:' and p ~= 'w:'
 end
 
 -- Calls visit with every wrong tag of a source and its moment, oldest first.
@@ -142,6 +159,9 @@ local function entryexpires(name, value, keep, forgets)
   if name == 'C' then
     local _, till = pair(value)
     return till
+  elseif name == 'P' then
+    local _, since = pair(value)
+    return since + FOUNDED_SPAN
   elseif name == 'F' then
     local _, last = pair(value)
     return last + keep

@@ -13,30 +13,38 @@ local member, source, tag = ARGV[13], ARGV[14], ARGV[15]
 local refunds, populations = tonumber(ARGV[16]), tonumber(ARGV[17])
 
 if ends > 0 and now >= ends then return {0, 1, 0, now} end
-if marker then
-  if redis.call('EXISTS', marker) == 1 then return {0, 0, 0, now} end
-  put(marker, '1', ends + MARKER_KEEP, now)
-end
-if idemkey then
-  local m = parseremembered(redis.call('GET', idemkey), now)
-  if m and m.uses > 0 then
-    m.uses = 0
-    put(idemkey, formatremembered(m), m.expires, now)
-  end
-end
+if marker and redis.call('EXISTS', marker) == 1 then return {0, 0, 0, now} end
+
+-- Read everything first. A damaged value must be found before anything is
+-- written: the settlement can be made again once it is mended.
+local at = 17
 local rec = parserecord(recordkey and redis.call('GET', recordkey))
+for _, name in ipairs(rec.names) do entryexpires(name, rec.values[name], 0, {}) end
+local remembered = idemkey and parseremembered(redis.call('GET', idemkey), now)
+local states, heads = {}, {}
+for i = 1, refund and refunds or 0 do
+  local b = at + (i - 1) * 3
+  local field, value = ARGV[b + 2], nil
+  if field ~= '' then value = rec.values[field] else value = redis.call('GET', key(b + 1)) end
+  states[i] = value and parse(value)
+end
+for i = 1, teach and populations or 0 do
+  heads[i] = {headcount(redis.call('GET', key(at + refunds * 3 + (i - 1) * 3 + 1)))}
+end
 local reset = resetmoment(rec, now)
 local stale = issued > 0 and issued <= reset
 
-local at = 17
+if marker then put(marker, '1', ends + MARKER_KEEP, now) end
+if remembered and remembered.uses > 0 then
+  remembered.uses = 0
+  put(idemkey, formatremembered(remembered), remembered.expires, now)
+end
 if refund then
   for i = 1, refunds do
     local b = at + (i - 1) * 3
     local k, field, cost = key(b + 1), ARGV[b + 2], tonumber(ARGV[b + 3])
-    local value
-    if field ~= '' then value = rec.values[field] else value = redis.call('GET', k) end
-    if value then
-      local s = parse(value)
+    local s = states[i]
+    if s then
       local d = math.max(0, s.full - now - cost * s.interval)
       s.full = now + d
       if s.strikes > 0 then
@@ -88,14 +96,18 @@ if teach and not stale then
     for i = 1, populations do
       local b = at + (i - 1) * 3
       local k, slots = key(b + 1), {[0] = key(b + 2), [1] = key(b + 3)}
-      local w, both, this = headcount(redis.call('GET', k))
+      local w = heads[i][1]
       local week = math.floor(now / WEEK)
       local mine, other = slots[week % 2], slots[(week + 1) % 2]
-      if w ~= week then
+      -- On a cluster populations are joined in parts that see no record.
+      local may = w >= week - 1 or not recordkey or found(rec, now)
+      if not may then
+        mine = nil
+      elseif w ~= week then
         redis.call('DEL', mine)
         if w ~= week - 1 then redis.call('DEL', other) end
       end
-      if redis.call('PFADD', mine, member) == 1 or w ~= week then
+      if mine and (redis.call('PFADD', mine, member) == 1 or w ~= week) then
         local till = (week + 2) * WEEK
         redis.call('PEXPIRE', mine, int(ceildiv(till - now, 1000) + GRACE_MS))
         put(k, int(week) .. '/' .. int(redis.call('PFCOUNT', mine, other)) .. '/' .. int(redis.call('PFCOUNT', mine)), till, now)
