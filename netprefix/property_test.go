@@ -58,7 +58,11 @@ func TestClassifyEqualsLinearScan(t *testing.T) {
 				continue
 			}
 			blocks = append(blocks, p)
-			switch rapid.IntRange(0, 2).Draw(t, "class") {
+			first := 0
+			if p.Bits() < 2 {
+				first = 1 // exempt blocks that cover a family are refused
+			}
+			switch rapid.IntRange(first, 2).Draw(t, "class") {
 			case 0:
 				class[p], c.Exempt.CIDRs = Exempt, append(c.Exempt.CIDRs, p.String())
 			case 1:

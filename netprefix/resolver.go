@@ -84,7 +84,7 @@ func trustedSpans(list []string, faults *collector) spans {
 	merged := mergeBlocks(blocks)
 	for _, s := range merged {
 		// A single /0 was named above; here it is the union of many.
-		if s.first.IsUnspecified() && !s.last.Next().IsValid() {
+		if s.everything() {
 			faults.addf(path, "the blocks together cover every %s address: any client could then name its own address", family(s.first))
 		}
 	}

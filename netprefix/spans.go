@@ -33,6 +33,9 @@ func mergeBlocks(blocks []netip.Prefix) spans {
 	return merged
 }
 
+// everything reports whether the span is all addresses of its family.
+func (s span) everything() bool { return s.first.IsUnspecified() && !s.last.Next().IsValid() }
+
 // joins reports whether t, which does not begin before s, overlaps s or follows it without a gap.
 // All of IPv6 compares greater than IPv4, and the last address of IPv4 has no next one, so the
 // families never join.

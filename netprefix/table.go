@@ -70,7 +70,17 @@ func NewTable(c TableConfig) (*Table, error) {
 		}
 	}
 
-	add(c.Exempt.read(keysBelow("networks.exempt"), &faults), "networks.exempt", match{class: Exempt})
+	exempt := c.Exempt.read(keysBelow("networks.exempt"), &faults)
+	var prefixes []netip.Prefix
+	for _, b := range exempt {
+		prefixes = append(prefixes, b.prefix)
+	}
+	for _, s := range mergeBlocks(prefixes) {
+		if s.everything() {
+			faults.addf("networks.exempt", "the blocks together cover every %s address: no network would have a limit", family(s.first))
+		}
+	}
+	add(exempt, "networks.exempt", match{class: Exempt})
 	t.addFiles(c.Exempt.Files)
 	for i, p := range c.Pools {
 		path := indexed("networks.pools", i)

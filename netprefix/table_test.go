@@ -340,3 +340,12 @@ func TestWordsOfLevelsAndClasses(t *testing.T) {
 		t.Error("levels do not ascend from fine to coarse")
 	}
 }
+
+func TestExemptCannotCoverAFamily(t *testing.T) {
+	for _, cidrs := range [][]string{{"0.0.0.0/0"}, {"0.0.0.0/1", "128.0.0.0/1"}, {"::/0"}} {
+		_, err := NewTable(TableConfig{Exempt: Blocks{CIDRs: cidrs}})
+		if err == nil || !strings.Contains(err.Error(), "networks.exempt: the blocks together cover every IPv") {
+			t.Errorf("%v: %v", cidrs, err)
+		}
+	}
+}
