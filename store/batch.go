@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,13 +45,13 @@ const (
 )
 
 // batcher sends waiting calls together. Callers take turns at sending: one
-// that finds a free slot sends what waits, its own call among it, so a lone
-// call goes out at once and no goroutine stands in between.
+// that finds a free slot has what waits sent, its own call among it, so a lone
+// call goes out at once. The round trip has a goroutine of its own, or whoever
+// sends would wait for a hanging server as long as all patience lasts.
 type batcher struct {
 	client  redis.UniversalClient
 	timeout time.Duration // budget of a round trip, and of waiting without a sign of life
 	slots   chan struct{}
-	apart   bool         // send in a goroutine, so that no caller waits for a round trip longer than it may
 	alive   atomic.Int64 // number of round trips that were answered
 
 	mu    sync.Mutex
@@ -106,19 +108,20 @@ func (b *batcher) do(ctx context.Context, c *call) (any, error) {
 				return nil, context.DeadlineExceeded
 			}
 		case slots <- struct{}{}:
-			switch {
-			case c.state.Load() != callWaiting:
+			var batch []*call
+			if c.state.Load() == callWaiting {
+				batch = b.pop()
+			} else {
 				slots = nil // it is under way: leave the slot to others
-				<-b.slots
-			case b.apart:
-				go func() {
-					b.send()
-					<-b.slots
-				}()
-			default:
-				b.send()
-				<-b.slots
 			}
+			if len(batch) == 0 {
+				<-b.slots
+				continue
+			}
+			go func() {
+				defer func() { <-b.slots }()
+				b.send(batch)
+			}()
 		}
 	}
 }
@@ -142,11 +145,7 @@ func (b *batcher) pop() []*call {
 
 // send makes one round trip, and one more for scripts that the server says it
 // does not know, and so did not run.
-func (b *batcher) send() {
-	batch := b.pop()
-	if len(batch) == 0 {
-		return
-	}
+func (b *batcher) send(batch []*call) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience*b.timeout)
 	defer cancel()
 	b.round(ctx, batch, (*redis.Script).EvalSha)
@@ -159,12 +158,18 @@ func (b *batcher) send() {
 	if len(unknown) > 0 {
 		b.round(ctx, unknown, (*redis.Script).Eval)
 	}
-	if batch[0].err == nil {
+	if slices.ContainsFunc(batch, answered) {
 		b.alive.Add(1)
 	}
 	for _, c := range batch {
 		close(c.done)
 	}
+}
+
+// answered reports whether the server said something to a call, be it an error.
+func answered(c *call) bool {
+	var reply redis.Error
+	return c.err == nil || errors.As(c.err, &reply)
 }
 
 // round executes calls in one round trip and sets their replies.

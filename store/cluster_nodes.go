@@ -73,7 +73,6 @@ func (n *nodes) batcher(node *redis.Client) *batcher {
 			clear(n.of)
 		}
 		b = newBatcher(node, n.timeout)
-		b.apart = true // an attempt is several calls, with one budget for all
 		n.of[node] = b
 	}
 	return b

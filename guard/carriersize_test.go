@@ -1,0 +1,6 @@
+//go:build !race || slow
+
+package guard
+
+// subscribers of the carrier.
+const subscribers = 20_000
