@@ -9,10 +9,7 @@ import (
 )
 
 // The carrier's customers, see carriersize*_test.go, share 32 addresses.
-const (
-	gateways = 32
-	hours    = 6
-)
+const gateways = 32
 
 // behind returns the address that a subscriber has at the moment.
 func behind(gateway int) string { return fmt.Sprintf("100.64.%d.1", gateway) }

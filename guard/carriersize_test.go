@@ -2,5 +2,7 @@
 
 package guard
 
-// subscribers of the carrier.
-const subscribers = 20_000
+const (
+	subscribers = 20_000
+	hours       = 6 // that the run lasts
+)
