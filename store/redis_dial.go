@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"crypto/tls"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -86,16 +88,16 @@ func (d *dialer) connect(ctx context.Context, network, addr string) (net.Conn, e
 // drop closes every connection. What is under way on one fails as a closed
 // connection does: its outcome is not known.
 func (d *dialer) drop() {
+	for _, c := range d.list() {
+		_ = c.Close()
+	}
+}
+
+// list returns the connections that are open.
+func (d *dialer) list() []*conn {
 	d.mu.Lock()
-	var list []*conn
-	for c := range d.open {
-		list = append(list, c)
-	}
-	clear(d.open)
-	d.mu.Unlock()
-	for _, c := range list {
-		_ = c.Conn.Close()
-	}
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Keys(d.open))
 }
 
 // unconnected stands for a connection that could not be made.

@@ -29,8 +29,21 @@ func clusterOpener(c *topology.Cluster) storetest.Opener {
 	}
 }
 
-// TestClusterConforms runs the suite that the memory store and a single Redis
-// pass.
-func TestClusterConforms(t *testing.T) {
-	storetest.Run(t, clusterOpener(topology.StartCluster(t)))
+// TestCluster runs on one healthy cluster what needs no other: first of all
+// the suite that the memory store and a single Redis pass.
+func TestCluster(t *testing.T) {
+	c := topology.StartCluster(t)
+	t.Run("conforms", func(t *testing.T) { storetest.Run(t, clusterOpener(c)) })
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *topology.Cluster)
+	}{
+		{"decides as memory does", clusterDecidesAsMemoryDoes},
+		{"bounds parallel guesses", clusterBoundsParallelGuesses},
+		{"the shards sum to the limit", clusterShardsSumToTheLimit},
+		{"a dry network strikes nobody", clusterDryNetworkStrikesNobody},
+		{"scripts are forgotten on one node", clusterForgetsScriptsOnOneNode},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, c) })
+	}
 }

@@ -20,7 +20,7 @@ type fault struct {
 type Proxy struct {
 	Addr string
 
-	target   string
+	target   atomic.Pointer[string]
 	listener net.Listener
 	fault    atomic.Pointer[fault]
 	healed   atomic.Pointer[chan struct{}] // closed when a black hole ends
@@ -39,7 +39,8 @@ func Start(t testing.TB, target string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{Addr: l.Addr().String(), target: target, listener: l, conns: make(map[net.Conn]struct{})}
+	p := &Proxy{Addr: l.Addr().String(), listener: l, conns: make(map[net.Conn]struct{})}
+	p.Retarget(target)
 	p.Heal()
 	p.done.Go(p.accept)
 	t.Cleanup(p.close)
@@ -49,10 +50,10 @@ func Start(t testing.TB, target string) *Proxy {
 // Heal ends every fault. What a black hole swallowed is lost: its connections
 // are reset, as a network that comes back finds them dead at one end.
 func (p *Proxy) Heal() {
-	healed := make(chan struct{})
-	old := p.healed.Swap(&healed)
+	// In this order: whoever sees the new channel sees the end of the fault.
 	p.fault.Store(&fault{})
-	if old != nil {
+	healed := make(chan struct{})
+	if old := p.healed.Swap(&healed); old != nil {
 		close(*old)
 	}
 }
@@ -77,6 +78,11 @@ func (p *Proxy) Reset() {
 	}
 }
 
+// Retarget sends connections that are made from now on to another server, as a
+// name or a floating address does after a failover. Open ones stay where they
+// are.
+func (p *Proxy) Retarget(target string) { p.target.Store(&target) }
+
 // Open returns how many connections are open to the proxy.
 func (p *Proxy) Open() int {
 	p.mu.Lock()
@@ -98,7 +104,7 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return // closed
 		}
-		server, err := net.Dial("tcp", p.target)
+		server, err := net.Dial("tcp", *p.target.Load())
 		if err != nil {
 			reset(client)
 			continue

@@ -42,7 +42,8 @@ func StartCluster(t testing.TB) *Cluster {
 	c := &Cluster{t: t}
 	for range nodes {
 		c.Nodes = append(c.Nodes, redisd.StartAt(t, busPort(t), "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
-			"--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor", "0"))
+			"--cluster-node-timeout", "2000", "--cluster-require-full-coverage", "no",
+			"--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor", "0"))
 	}
 	first := c.Nodes[0]
 	for i, n := range c.Nodes {
@@ -76,6 +77,19 @@ func StartCluster(t testing.TB) *Cluster {
 // found.
 func (c *Cluster) URL() string {
 	return "redis+cluster://" + c.Nodes[0].Addr + "," + c.Nodes[nodes-1].Addr
+}
+
+// Allow makes the user of [Secure] on every node, with these rights and no
+// others, and returns the store URL as that user.
+func (c *Cluster) Allow(rights []string) string {
+	line := []any{"ACL", "SETUSER", User, "reset", "on", ">" + Password}
+	for _, r := range rights {
+		line = append(line, r)
+	}
+	for _, n := range c.Nodes {
+		n.Do(line...)
+	}
+	return strings.Replace(c.URL(), "://", "://"+User+":"+Password+"@", 1)
 }
 
 // Flush empties the cluster.

@@ -37,8 +37,12 @@ const (
 
 // Rights is what an ACL line grants to that user, as the manual has it.
 func Rights() []string {
-	return strings.Fields("~lg:* resetchannels -@all +eval +evalsha +get +mget +set +del +exists +pttl +pexpire +time +pfadd +pfcount +info +ping")
+	return strings.Fields("~lg:* resetchannels -@all +eval +evalsha +get +set +del +exists +pttl +pexpire +time +pfadd +pfcount +info")
 }
+
+// ClusterRights are what that user needs on the nodes of a cluster: the map of
+// it, and, while slots are moved, to follow them.
+func ClusterRights() []string { return append(Rights(), "+cluster|slots", "+asking") }
 
 // StartSecure starts the server and makes its user with the rights given.
 func StartSecure(t testing.TB, rights []string) *Secure {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,4 +87,31 @@ func startSentinel(t testing.TB, port, master int) {
 // URL returns the store URL of the group.
 func (s *Sentinel) URL() string {
 	return "redis+sentinel://" + strings.Join(s.addrs, ",") + "/" + masterName
+}
+
+// Failover asks a sentinel to make the replica the master; the master goes on
+// as its replica, with its connections open.
+func (s *Sentinel) Failover() {
+	s.t.Helper()
+	c := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
+	defer c.Close()
+	if err := c.Failover(context.Background(), masterName).Err(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Agrees reports whether the master that a sentinel names takes itself for one.
+func (s *Sentinel) Agrees() bool {
+	c := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
+	defer c.Close()
+	at, err := c.GetMasterAddrByName(context.Background(), masterName).Result()
+	if err != nil || len(at) != 2 {
+		return false
+	}
+	for _, r := range []*redisd.Server{s.Master, s.Replica} {
+		if r.Addr == net.JoinHostPort(at[0], at[1]) {
+			return Role(r) == "master"
+		}
+	}
+	return false
 }
