@@ -60,6 +60,7 @@ func (s *Server) question(c echo.Context, by guard.Caller) (guard.Request, error
 	if err != nil {
 		return guard.Request{}, err
 	}
+	s.hint(by, q)
 	rec := recordOf(c)
 	rec.realm, rec.route = q.Realm, q.Route
 	return q, nil

@@ -63,6 +63,7 @@ func (s *Server) forwardAuth(c echo.Context, by guard.Caller) error {
 	if err != nil {
 		return err
 	}
+	s.hint(by, q)
 	rec := recordOf(c)
 	rec.realm, rec.route = q.Realm, q.Route
 

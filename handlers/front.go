@@ -125,18 +125,14 @@ func (f *Front) Swap(c FrontConfig) error {
 }
 
 func (r FrontRule) ready() (frontRule, error) {
-	out := frontRule{FrontRule: r, place: place{FrontAccount: r.Account}}
+	out := frontRule{FrontRule: r}
 	var ok bool
 	if out.page, ok = newPage(r.Path); !ok {
 		return out, fmt.Errorf("path: %w", errNotPlain)
 	}
-	if r.Account.JSON != "" {
-		var err error
-		if out.place.pointer, err = parsePointer(r.Account.JSON); err != nil {
-			return out, fmt.Errorf("account.json: %w", err)
-		}
-	}
-	return out, nil
+	var err error
+	out.place, err = newPlace(r.Account)
+	return out, err
 }
 
 // parseUpstream reads the address of the application. It has no path: which
@@ -177,23 +173,50 @@ var (
 )
 
 // match finds the rule of a request. known tells that the path is one of a
-// rule, whatever the method; then rule may still be nil.
-func (r *frontRules) match(method string, spellings []string) (rule *frontRule, known bool) {
+// rule, whatever the method; then rule may still be nil. A path that is that of
+// two rules, each in another reading, is refused: it would be guarded as the
+// one and tried as the other. The error is a *problem.
+func (r *frontRules) match(method string, spellings []string) (rule *frontRule, known bool, err error) {
+	behind, ok := behindPrograms(spellings)
+	if !ok {
+		return nil, false, notAPath()
+	}
 	method = strings.ToUpper(method)
-	for _, same := range []func(page, string) bool{page.is, page.maybe} {
-		for i := range r.rules {
-			candidate := &r.rules[i]
-			if !slices.ContainsFunc(spellings, func(s string) bool { return same(candidate.page, s) }) {
+	exact := true
+	for i, s := range slices.Concat(spellings, behind) {
+		if i == len(spellings) && rule != nil && exact {
+			break // the page of a rule as it is, /index.php for instance
+		}
+		found, is, at := r.find(method, s)
+		known, exact = known || at, exact && is
+		switch {
+		case found == nil:
+		case rule == nil:
+			rule = found
+		case rule != found:
+			return nil, true, notAPath()
+		}
+	}
+	return rule, known, nil
+}
+
+// find finds the rule of a path in one spelling; exact tells that it is the
+// page itself and not another name of it.
+func (r *frontRules) find(method, spelling string) (rule *frontRule, exact, known bool) {
+	for i, same := range []func(page, string) bool{page.is, page.maybe} {
+		for k := range r.rules {
+			candidate := &r.rules[k]
+			if !same(candidate.page, spelling) {
 				continue
 			}
 			known = true
 			if slices.Contains(candidate.Methods, method) ||
 				method == http.MethodHead && slices.Contains(candidate.Methods, http.MethodGet) {
-				return candidate, true
+				return candidate, i == 0, true
 			}
 		}
 	}
-	return nil, known
+	return nil, false, known
 }
 
 // serve answers one request: guarded, handed on, or refused.
@@ -206,7 +229,10 @@ func (f *Front) serve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	rule, known := rules.match(r.Method, list)
+	rule, known, err := rules.match(r.Method, list)
+	if err != nil {
+		return err
+	}
 	if known {
 		if err := plainRequest(r); err != nil {
 			return err
@@ -258,6 +284,7 @@ func (f *Front) guard(c echo.Context, rules *frontRules, rule *frontRule) error 
 	}
 	q.Device = deviceCookie(r.Header, rules.cookie)
 	q.Forwarded = f.forwarded(r)
+	f.server.hint(rules.caller, q)
 	rec.caller, rec.realm = frontName, rules.realm
 
 	start := time.Now()

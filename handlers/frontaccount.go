@@ -3,6 +3,7 @@ package handlers
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"net/textproto"
@@ -26,6 +27,19 @@ type FrontAccount struct {
 type place struct {
 	FrontAccount
 	pointer pointer
+	field   fieldName // of JSON too: the one that a query must not have
+}
+
+func newPlace(a FrontAccount) (place, error) {
+	p := place{FrontAccount: a, field: newFieldName(a.Form)}
+	if a.JSON != "" {
+		var err error
+		if p.pointer, err = parsePointer(a.JSON); err != nil {
+			return p, fmt.Errorf("account.json: %w", err)
+		}
+		p.field = newFieldPath(strings.Join(p.pointer, "."), p.pointer)
+	}
+	return p, nil
 }
 
 // refusedAccount makes the 400 for a request whose account the application may
@@ -77,7 +91,7 @@ func (a *place) fromJSON(r *http.Request, body []byte) (string, error) {
 	if t != typeJSON && !(strings.HasPrefix(t, "application/") && strings.HasSuffix(t, "+json")) || len(params) > 0 {
 		return "", malformed("The Content-Type must be application/json.")
 	}
-	if queryNames(r.URL.RawQuery, a.pointer) {
+	if queryNames(r.URL.RawQuery, a.field) {
 		return "", malformed("The account is named in the query, too.")
 	}
 	return a.pointer.read(body)
@@ -88,11 +102,11 @@ func (a *place) fromForm(r *http.Request, body []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if queryNames(r.URL.RawQuery, fieldWords(a.Form)) {
+	if queryNames(r.URL.RawQuery, a.field) {
 		return "", malformed("The account is named in the query, too.")
 	}
 	for _, f := range files {
-		if sameField(f, a.Form) {
+		if a.field.clashes(f) {
 			return "", malformed("The account is a file.")
 		}
 	}
@@ -102,7 +116,7 @@ func (a *place) fromForm(r *http.Request, body []byte) (string, error) {
 			return "", malformed("The form is not UTF-8.")
 		}
 	}
-	return onlyField(list, a.Form)
+	return onlyField(list, a.field)
 }
 
 // formPairs reads a form of either type.

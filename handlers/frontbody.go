@@ -156,12 +156,27 @@ func checkOverride(r *http.Request, body []byte) error {
 		}
 	}
 	for _, p := range list {
-		if slices.Contains(overrides, plainHeader(p.name)) && !strings.EqualFold(p.value, r.Method) {
+		if slices.ContainsFunc(overrideNames(p.name), isOverride) && !strings.EqualFold(p.value, r.Method) {
 			return plain(http.StatusBadRequest, "override", "The method of this request cannot be overridden.")
 		}
 	}
 	return nil
 }
+
+// overrideNames returns a name as it is, and without what is in front of its
+// first word and behind it, which is how PHP and Rack repair names ([fieldName]).
+func overrideNames(name string) []string {
+	first := ""
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool {
+		return !wordRune(r) && r != '_' && r != '-' && r != '.'
+	}) {
+		first = word
+		break
+	}
+	return []string{plainHeader(name), plainHeader(first)}
+}
+
+func isOverride(name string) bool { return slices.Contains(overrides, name) }
 
 // plainHeader is the name of a header as CGI and its heirs (WSGI, Rack, PHP)
 // know it: they do not tell - from _, and some not from a dot.

@@ -27,36 +27,14 @@ func foldWord(s string) string {
 	}, norm.NFKD.String(s))
 }
 
-// flatName is a name as PHP, Rack, Java and qs may store it: dots, blanks and
-// brackets are all one separator (user[email], user.email, user_email), a NUL
-// ends it, and blanks in front are not there.
-func flatName(s string) string {
-	s, _, _ = strings.Cut(s, "\x00")
-	s = strings.TrimLeftFunc(foldWord(s), unicode.IsSpace)
-	words := strings.FieldsFunc(s, func(r rune) bool {
-		return r == '.' || r == '[' || r == ']' || r == '+' || unicode.IsSpace(r) || unicode.IsControl(r)
-	})
-	return strings.TrimRight(strings.Join(words, "_"), "_")
-}
-
-// sameField tells whether an application may take the field name for the field
-// want, or for a part of it, as name[0] is of name.
-func sameField(name, want string) bool {
-	if name == want || flatName(name) == flatName(want) {
-		return true
-	}
-	rest, found := strings.CutPrefix(foldWord(name), foldWord(want))
-	return found && (strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "."))
-}
-
 // onlyField returns the value of the one field of the name.
-func onlyField(list []pair, name string) (string, error) {
+func onlyField(list []pair, want fieldName) (string, error) {
 	found, value := false, ""
 	for _, p := range list {
 		switch {
-		case !sameField(p.name, name):
-		case p.name != name:
-			return "", malformed("The body has a field that differs from that of the account in its spelling only.")
+		case !want.clashes(p.name):
+		case p.name != want.name:
+			return "", malformed("The body has another field that an application may take for that of the account, or for a part of it.")
 		case found:
 			return "", malformed("The body names the account twice.")
 		default:
@@ -85,30 +63,16 @@ func lenientQuery(s string) string {
 }
 
 // queryNames tells whether a query has a field that an application may prefer
-// to the one in the body, whose path is given as the words of its name. The
-// first word alone is enough: many build user[email] and user[password] into
-// one, whose halves may come from both places.
-func queryNames(query string, words []string) bool {
-	whole := flatName(strings.Join(words, "."))
+// to the one in the body. The first word alone is enough: many build
+// user[email] and user[password] into one, whose halves may come from both
+// places.
+func queryNames(query string, want fieldName) bool {
 	for _, p := range queryPairs(query) {
-		first := p.name
-		if i := strings.IndexAny(first, ".["); i > 0 {
-			first = first[:i]
-		}
-		if flatName(p.name) == whole || flatName(first) == flatName(words[0]) {
+		if want.clashes(p.name) || want.begins(p.name) {
 			return true
 		}
 	}
 	return false
-}
-
-// fieldWords splits the name of a form field into the words of its path.
-func fieldWords(name string) []string {
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == '[' || r == ']' || r == '.' })
-	if len(words) == 0 {
-		return []string{name}
-	}
-	return words
 }
 
 // urlencodedPairs reads a body of application/x-www-form-urlencoded strictly:

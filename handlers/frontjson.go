@@ -42,7 +42,8 @@ func parsePointer(s string) (pointer, error) {
 // and be a string.
 //
 // Two readers of one document may choose different members: the first or the
-// last of two, or one whose name differs in case. So in every object on the
+// last of two, or one whose name differs in case or in signs, which some take
+// for one (user_name and userName). So in every object on the
 // way there must be exactly one that anybody could take for the right one.
 func (p pointer) read(body []byte) (string, error) {
 	switch {
@@ -98,7 +99,7 @@ func member(object json.RawMessage, name string) (json.RawMessage, error) {
 		case strings.ContainsFunc(key, unicode.IsControl):
 			// Some readers end a name at NUL.
 			return nil, malformed("The body has a member with a control character in its name.")
-		case !sameWord(key, name):
+		case !sameWord(key, name) && !(bareWord(name) != "" && bareWord(key) == bareWord(name)):
 		case key != name:
 			return nil, malformed("The body has a member that differs from that of the account in its spelling only.")
 		case found != nil:

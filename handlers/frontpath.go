@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 // Servers do not agree on which paths are the same page. Some decode twice,
 // some read \ as /, cut a segment at ; (RFC 3986, 3.3), drop the dots and
 // blanks at its end (Windows), ignore the case, or find /login behind
-// /login.json. The front does not know which of these the application does, so
+// /login.json or /index.php/login ([page], [behindPrograms]). The front does not know which of these the application does, so
 // it reads a path in the most lenient way that it knows and guards what comes
 // out. What then still has more than one meaning is refused.
 
@@ -32,50 +33,68 @@ func notAPath() *problem {
 // Dot segments are refused and not resolved: before or after decoding, before
 // or after //, with or without the ;x behind them lead to different pages, and
 // no client sends them, since it has to resolve them itself (RFC 3986, 5.2.4).
+//
+// Parameters are cut before decoding by some (Tomcat) and after it by others,
+// so that /;x%2Fy/login has both /y/login and /login in it.
 func spellings(escaped string) ([]string, error) {
-	path, ok := decodeFully(escaped)
-	if !ok || strings.ContainsFunc(path, unicode.IsControl) || wideEscape.MatchString(path) {
+	levels, ok := decodings(escaped)
+	if !ok {
 		return nil, notAPath()
 	}
-	path = norm.NFKD.String(lenientUTF8(path))
-	path = strings.ReplaceAll(path, `\`, "/")
-	whole, ok := segments(path)
-	cut, ok2 := segments(cutParameters(path))
-	if !ok || !ok2 {
-		return nil, notAPath()
-	}
-	list := []string{whole}
-	if cut != whole {
-		list = append(list, cut)
-	}
-	// And as it is for those to whom all behind the first of these is no path.
-	if i := strings.IndexAny(path, ";?#"); i >= 0 {
-		if short, ok := segments(path[:i]); ok {
-			list = append(list, short)
+	var list []string
+	add := func(path string) bool {
+		trimmed, dotted, ok := spelling(path)
+		for _, s := range []string{trimmed, dotted} {
+			if ok && !slices.Contains(list, s) {
+				list = append(list, s)
+			}
 		}
+		return ok
 	}
-	if i := strings.Index(path, "::"); i >= 0 { // streams of NTFS: /login.php::$DATA
-		if short, ok := segments(path[:i]); ok {
-			list = append(list, short)
+	if !add(levels[len(levels)-1]) {
+		return nil, notAPath()
+	}
+	for _, path := range levels {
+		if !add(cutParameters(path)) {
+			return nil, notAPath()
+		}
+		// And as it is for those to whom all behind the first of them is no path.
+		if at := parameters.FindStringIndex(path); at != nil {
+			add(path[:at[0]])
 		}
 	}
 	return list, nil
 }
 
+// spelling reads a path that was decoded, maybe not fully; not ok when it has
+// more than one meaning. Dots at the end of a segment are gone in trimmed and
+// kept in dotted, except at the end of all.
+func spelling(path string) (trimmed, dotted string, ok bool) {
+	levels, ok := decodings(path)
+	path = levels[len(levels)-1]
+	if !ok || strings.ContainsFunc(path, unicode.IsControl) || wideEscape.MatchString(path) {
+		return "", "", false
+	}
+	path = norm.NFKD.String(lenientUTF8(path))
+	return segments(strings.ReplaceAll(path, `\`, "/"))
+}
+
 // wideEscape is an escape that only some servers of Microsoft decode.
 var wideEscape = regexp.MustCompile(`%[uU][0-9a-fA-F]{4}`)
 
-// decodeFully decodes until nothing is left to decode; not ok when that takes
-// too often.
-func decodeFully(s string) (string, bool) {
+// decodings returns a path as it is, and decoded once, twice and so on until
+// nothing is left to decode; not ok when that takes too often.
+func decodings(s string) ([]string, bool) {
+	list := []string{s}
 	for range maxDecodings {
 		d := decodePercent(s)
 		if d == s {
-			return s, true
+			return list, true
 		}
 		s = d
+		list = append(list, s)
 	}
-	return s, decodePercent(s) == s
+	return list, decodePercent(s) == s
 }
 
 // decodePercent decodes every %XX and leaves any other % as it is.
@@ -160,15 +179,19 @@ func overlong(s string) (rune, int) {
 	return r, more + 1
 }
 
-// cutParameters cuts every segment at its first ; ? or #.
+// parameters begin where a segment ends for some: at ; ? or #, or at :: where a
+// stream of NTFS is named (index.php::$DATA).
+var parameters = regexp.MustCompile(`[;?#]|::`)
+
+// cutParameters cuts every segment where its parameters begin.
 func cutParameters(path string) string {
-	if !strings.ContainsAny(path, ";?#") {
+	if !parameters.MatchString(path) {
 		return path
 	}
 	list := strings.Split(path, "/")
 	for i, s := range list {
-		if at := strings.IndexAny(s, ";?#"); at >= 0 {
-			list[i] = s[:at]
+		if at := parameters.FindStringIndex(s); at != nil {
+			list[i] = s[:at[0]]
 		}
 	}
 	return strings.Join(list, "/")
@@ -176,21 +199,21 @@ func cutParameters(path string) string {
 
 // segments reduces every segment of a path to what two spellings of one page
 // have in common, and leaves empty ones out; not ok when one is made of dots.
-func segments(path string) (string, bool) {
-	var b strings.Builder
+func segments(path string) (trimmed, dotted string, ok bool) {
+	var b, d strings.Builder
 	for s := range strings.SplitSeq(path, "/") {
 		reduced := strings.Map(reduce, s)
 		kept := strings.TrimRight(reduced, ".")
 		if kept == "" {
 			if reduced != "" {
-				return "", false
+				return "", "", false
 			}
 			continue
 		}
-		b.WriteByte('/')
-		b.WriteString(kept)
+		b.WriteString("/" + kept)
+		d.WriteString("/" + reduced)
 	}
-	return b.String(), true
+	return b.String(), strings.TrimRight(d.String(), "."), true
 }
 
 // reduce maps a character in normal form NFKD to one that stands for all that
@@ -206,40 +229,4 @@ func reduce(r rune) rune {
 		return unicode.ToLower(r)
 	}
 	return -1
-}
-
-// extension is the end of a path that chooses a format (.json) or names a
-// program (.php), and not a version (v1.0).
-var extension = regexp.MustCompile(`\.[a-z][a-z0-9]{0,7}$`)
-
-// page is the path of a rule, ready for comparison.
-type page struct {
-	path, stem string // as [spellings] gives them, with and without extension
-	program    bool   // has an extension, so that what is below it may be its argument
-}
-
-// newPage reads the path of a rule; not ok when it is not plain itself.
-func newPage(path string) (page, bool) {
-	list, err := spellings(path)
-	if err != nil || len(list) != 1 || strings.ContainsAny(path, "%\\") || !strings.HasPrefix(path, "/") {
-		return page{}, false
-	}
-	p := page{path: list[0], stem: stem(list[0])}
-	p.program = p.stem != p.path
-	return p, true
-}
-
-func stem(path string) string {
-	if at := extension.FindStringIndex(path); at != nil && path[at[0]-1] != '/' {
-		return path[:at[0]]
-	}
-	return path
-}
-
-// is tells whether a spelling is exactly the page.
-func (p page) is(spelling string) bool { return spelling == p.path }
-
-// maybe tells whether some application shows the page under a spelling.
-func (p page) maybe(spelling string) bool {
-	return stem(spelling) == p.stem || p.program && strings.HasPrefix(spelling, p.path+"/")
 }

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -70,9 +71,25 @@ var readers = map[string]func(u *url.URL) string{
 	},
 	"formats": func(u *url.URL) string { // Rails
 		p := strings.TrimRight(unescape(u.EscapedPath()), "/")
-		return strings.TrimSuffix(p, ".json")
+		return format.ReplaceAllString(p, "")
+	},
+	"front controller": func(u *url.URL) string { // PATH_INFO
+		p := path.Clean(unescape(u.EscapedPath()))
+		if at := runs.FindStringIndex(p); at != nil {
+			return p[at[1]:]
+		}
+		return p
+	},
+	"front controller and formats": func(u *url.URL) string {
+		p := strings.TrimRight(unescape(u.EscapedPath()), "/")
+		return format.ReplaceAllString(runs.ReplaceAllString(p, ""), "")
 	},
 }
+
+var (
+	format = regexp.MustCompile(`\.[^./?]+$`)
+	runs   = regexp.MustCompile(`^(/[^/]*)*?/[^/]+\.(php|cgi|aspx)\b`)
+)
 
 func unescape(s string) string { return decodePercent(s) }
 
@@ -85,8 +102,8 @@ func covered(rules *frontRules, u *url.URL) bool {
 	if err != nil {
 		return true
 	}
-	rule, _ := rules.match("POST", list)
-	return rule != nil
+	rule, _, err := rules.match("POST", list)
+	return rule != nil || err != nil
 }
 
 func loginRules(t testing.TB) *frontRules {
@@ -120,7 +137,7 @@ func checkTarget(t interface{ Errorf(string, ...any) }, rules *frontRules, targe
 func TestEveryReadingOfTheLoginIsCovered(t *testing.T) {
 	rules := loginRules(t)
 	pieces := []string{"/", "/", "login", "LOGIN", "api", "a", "..", ".", "%2e", "%2f", "%5c", `\`, ";x=1", ";", "%3b", "%3f", "%23", "%00", "%20", " ",
-		"%6c", "%256c", "ogin", "%25", "%252e", "%252f", "l", "/login", "/api/login", ".json", "%c0%af", "+", "?x=1", "%ff", "//"}
+		"%6c", "%256c", "ogin", "%25", "%252e", "%252f", "l", "/login", "/api/login", ".json", ".123", ".a-b", ".%5c", "/index.php", "/x.cgi", "%c0%af", "+", "?x=1", "%ff", "//"}
 	rapid.Check(t, func(t *rapid.T) {
 		checkTarget(t, rules, "/"+strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 8).Draw(t, "pieces"), ""))
 	})
@@ -128,7 +145,7 @@ func TestEveryReadingOfTheLoginIsCovered(t *testing.T) {
 
 func FuzzPath(f *testing.F) {
 	for _, s := range []string{"/login", "//login", "/a/../login", "/l%256fgin", "/login;x/y", `/\login`, "/login%00", "/..;/login", "/login/x/..",
-		"/login%3f/..", "/%c0%aflogin", "/LOGIN.", "http://h/login", "/login.json", "/login//..", "/x;/../login", "/login;/../x", "/api//login"} {
+		"/login%3f/..", "/%c0%aflogin", "/LOGIN.", "http://h/login", "/login.json", "/login//..", "/x;/../login", "/login;/../x", "/api//login", "/login.1-x", "/a/index.php/login.x", "/x.cgi/y.php/login"} {
 		f.Add(s)
 	}
 	rules := loginRules(f)
@@ -145,6 +162,8 @@ func TestMatchFindsTheRule(t *testing.T) {
 		{Methods: []string{"POST"}, Path: "/v1/accounts:signIn", Route: "verb"},
 		{Methods: []string{"POST"}, Path: "/über/登录", Route: "unicode"},
 		{Methods: []string{"POST"}, Path: "/", Route: "root"},
+		{Methods: []string{"POST"}, Path: "/shop/index.php/sign-in", Route: "shop"},
+		{Methods: []string{"POST"}, Path: "/admin/index.php", Route: "admin"},
 	} {
 		ready, err := r.ready()
 		if err != nil {
@@ -175,19 +194,66 @@ func TestMatchFindsTheRule(t *testing.T) {
 		{"POST", "", "root", true},
 		{"POST", "//", "root", true},
 		{"POST", "/;x", "root", true},
+		{"POST", "/index.php", "root", true},
+		{"POST", "/upload.php", "", false},
+		{"POST", "/login.tar.gz", "form", true},
+		{"POST", "/index.php/login.json", "json", true},
+		{"POST", "/app/x.cgi/LOGIN", "form", true},
+		{"POST", "/wp-login/x", "wp", true},
+		{"POST", "/wp-login.php5/x", "wp", true},
+		{"POST", "/v1/2.0/login", "", false},
+		{"POST", "/shop/index.php/sign-in", "shop", true},
+		{"POST", "/shop/sign-in", "shop", true},
+		{"POST", "/shop/index/sign-in.html", "shop", true},
+		{"POST", "/admin", "admin", true},
+		{"POST", "/admin/index.php", "admin", true},
+		{"POST", "/admin/users", "", false},
 	} {
 		list, err := spellings(tt.path)
 		if err != nil {
 			t.Errorf("%s: %v", tt.path, err)
 			continue
 		}
-		rule, known := rules.match(tt.method, list)
+		rule, known, err := rules.match(tt.method, list)
+		if err != nil {
+			t.Errorf("%s: %v", tt.path, err)
+		}
 		route := ""
 		if rule != nil {
 			route = rule.Route
 		}
 		if route != tt.route || known != tt.known {
 			t.Errorf("%s %s: rule %q, known %v, want %q, %v", tt.method, tt.path, route, known, tt.route, tt.known)
+		}
+	}
+}
+
+func TestPathOfTwoRulesIsRefused(t *testing.T) {
+	rules := &frontRules{}
+	for _, p := range []string{"/login.php", "/reset", "/index.php/reset"} {
+		r, err := FrontRule{Methods: []string{"POST"}, Path: p}.ready()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules.rules = append(rules.rules, r)
+	}
+	for p, want := range map[string]string{
+		"/login.php/reset": "", "/login/reset": "/login.php", "/x.php/reset": "/reset", "/index.php/reset": "/index.php/reset",
+		"/login.php;/reset": "", "/login.php/x.cgi/reset": "", "/a.php/b.php/c.php/d.php/x": "none", "/a.php/b.php/c.php/d.php/e.php/x": "",
+	} {
+		list, err := spellings(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule, _, err := rules.match("POST", list)
+		got := "none"
+		if err != nil {
+			got = ""
+		} else if rule != nil {
+			got = rule.Path
+		}
+		if got != want {
+			t.Errorf("%s is %q, want %q", p, got, want)
 		}
 	}
 }

@@ -65,6 +65,7 @@ type Server struct {
 
 	denials  sampler // lines about attempts that were denied
 	failures sampler // lines about requests that went wrong
+	hints    proxyHint
 	draining atomic.Bool
 
 	api, admin *echo.Echo

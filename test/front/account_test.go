@@ -70,6 +70,7 @@ func TestAmbiguousAndMissingAccountsAreRefused(t *testing.T) {
 		{"member twice", "/api/login", jsonType, `{"username":"a","username":"b"}`},
 		{"member in other case", "/api/login", jsonType, `{"username":"a","Username":"b"}`},
 		{"in other case first", "/api/login", jsonType, `{"USERNAME":"a","username":"b"}`},
+		{"member with a sign", "/api/login", jsonType, `{"username":"a","user_name":"b"}`},
 		{"only in other case", "/api/login", jsonType, `{"Username":"a"}`},
 		{"long s", "/api/login", jsonType, `{"u\u017fername":"a"}`},
 		{"twice, escaped", "/api/login", jsonType, `{"username":"a","user\u006eame":"b"}`},
