@@ -26,3 +26,15 @@ func TestForwardingHeaderWithoutHopsIsHintedAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestTheOtherForwardingHeaderIsHintedAt(t *testing.T) {
+	clients, err := netprefix.NewResolver(netprefix.ResolverConfig{Hops: 1, Trusted: []string{"10.0.0.0/8"}, Header: "x-forwarded-for"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, func(_ *Config, e *fakeEngine) { e.rules.Clients = clients })
+	serve(b.API(), post("/v1/check", `{"account":"alice","forwarded":{"peer":"10.0.0.1","forwarded":["for=203.0.113.9"]}}`))
+	if got := strings.Count(b.out.String(), "another header than client_address.header"); got != 1 {
+		t.Errorf("%d hints, want 1", got)
+	}
+}
