@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -242,7 +243,9 @@ func TestWrongType(t *testing.T) {
 
 // TestClusterWithoutSlots: a node that serves no slot.
 func TestClusterWithoutSlots(t *testing.T) {
-	s := redisd.Start(t, "--cluster-enabled", "yes")
+	// Its bus has a port of its own, else ten thousand above the first, which
+	// may be anybody's.
+	s := redisd.Start(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(redisd.FreePort(t)))
 	out, err := open(t, s).Take(context.Background(), guess("lg:{b}:x", 10))
 	if store.Class(err) != "clusterdown" || out.Outcome != store.Denied {
 		t.Errorf("outcome %d, class %q, %v; want clusterdown", out.Outcome, store.Class(err), err)
