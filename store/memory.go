@@ -17,7 +17,9 @@ import (
 // wash away the name under attack.
 var ErrFull = errors.New("memory store is full")
 
-// DefaultMaxKeys bounds a [Memory] whose options do not: about 300 MB.
+// DefaultMaxKeys bounds a [Memory] whose options do not. Measured under a flood
+// of five million accounts: 220 bytes a key, so 220 MB that are held, and at
+// most 768 MB of heap with what the garbage collector has not taken yet.
 const DefaultMaxKeys = 1_000_000
 
 // shardCount is how many locks the keys are spread over; a set of shards fits

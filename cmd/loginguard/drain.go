@@ -12,11 +12,15 @@ import (
 	"loginguard/cmd/loginguard/config"
 )
 
-// run serves on l until ctx ends, then drains: it stops accepting, lets the
-// requests in progress finish for the grace of the configuration, and returns
-// nil. The admin listener goes last, so that probes see the drain.
+// run serves on l until ctx ends, then drains, in the grace of the
+// configuration, and returns nil: first probes are told, and clients are asked
+// to leave the connections that they keep; then it stops accepting, and lets
+// the requests in progress finish. The admin listener goes last, so that
+// probes see all of it.
 func (s *service) run(ctx context.Context, l *listeners, c *config.Config) error {
 	api, admin := newServer(s.handlers.API(), s.log), newServer(s.handlers.Admin(), s.log)
+	leave := &farewell{most: farewellMost}
+	leave.attach(api)
 	failed := make(chan error, 3)
 	serve := func(name string, server *http.Server, listener net.Listener) {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -28,6 +32,7 @@ func (s *service) run(ctx context.Context, l *listeners, c *config.Config) error
 	var front *http.Server
 	if l.front != nil {
 		front = newFrontServer(s.front, s.log)
+		leave.attach(front)
 		go serve("the front", front, l.front)
 	}
 
@@ -41,6 +46,7 @@ func (s *service) run(ctx context.Context, l *listeners, c *config.Config) error
 	s.handlers.Drain()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Server.ShutdownGrace)
 	defer cancel()
+	leave.say(grace)
 	// Both at once: the grace is for all together.
 	var working sync.WaitGroup
 	working.Go(func() { s.shutdown(grace, "the API", api) })

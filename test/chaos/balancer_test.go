@@ -24,10 +24,13 @@ const callers = 12
 // pace is how often each caller asks, if the answers come so fast.
 const pace = 5 * time.Millisecond
 
+// probeEvery is how often an instance is asked whether it is ready.
+const probeEvery = 20 * time.Millisecond
+
 // balancer sends attempts and reports to several instances in turn, over
-// connections that it keeps. Like a load balancer in front of them it sends a
-// request elsewhere when the connection is refused, and never one that may
-// have been taken.
+// connections that it keeps. Like a load balancer in front of them it probes
+// whether they are ready, sends a request elsewhere when the connection is
+// refused, and never one that may have been taken.
 type balancer struct {
 	t     *testing.T
 	redis *redisd.Server
@@ -47,6 +50,7 @@ type balancer struct {
 // instance is a service and how it ended.
 type instance struct {
 	*service.Service
+	away atomic.Bool // by its probe
 	term atomic.Bool
 	died atomic.Pointer[time.Time]
 }
@@ -68,7 +72,26 @@ type unanswered struct {
 func (b *balancer) start(slot int) {
 	b.t.Helper()
 	s := service.Start(b.t, service.Options{Redis: b.redis.URL(), Config: slowRefill, Env: []string{"LOGINGUARD_LOG_LEVEL=info"}})
-	b.slots[slot].Store(&instance{Service: s})
+	at := &instance{Service: s}
+	b.slots[slot].Store(at)
+	b.all.Go(func() { b.probe(at) })
+}
+
+// probe finds out when an instance wants no more requests.
+func (b *balancer) probe(at *instance) {
+	c := client.New(at.Admin, "")
+	defer c.Close()
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
+	for !at.away.Load() {
+		select {
+		case <-b.stop:
+			return
+		case <-tick.C:
+		}
+		r, err := c.Get(context.Background(), "/readyz")
+		at.away.Store(err != nil || r.Status != http.StatusOK)
+	}
 }
 
 // kill ends the instance of a slot as kill -9 does.
@@ -151,6 +174,9 @@ func (b *balancer) send(turn int, links *links, account string, ask func(context
 	for try := range 2 * fleet {
 		slot := (turn + try) % fleet
 		at := b.slots[slot].Load()
+		if at.away.Load() {
+			continue
+		}
 		fresh := true
 		ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
 			GotConn: func(c httptrace.GotConnInfo) { fresh = !c.Reused },
@@ -170,7 +196,7 @@ func (b *balancer) send(turn int, links *links, account string, ask func(context
 			return false
 		}
 	}
-	b.t.Error("every instance refused the connection")
+	b.t.Error("no instance is ready and takes the connection")
 	return false
 }
 
