@@ -22,9 +22,9 @@ import (
 const (
 	idpKey     = "key-of-the-idp-4711"
 	adminKey   = "key-of-the-admin-4712"
-	secretName = "planted-account-4713@example.com"
-	secretTag  = "planted-tag-4714"
-	secretDev  = "planted-device-4715"
+	secretName = "planted-account-qvxzja@example.com"
+	secretTag  = "planted-tag-wkqhzx"
+	secretDev  = "planted-device-zjxqvk"
 )
 
 // fakeEngine answers what a test tells it and keeps what it was asked.
