@@ -198,6 +198,12 @@ func (c *cluster) denied(ctx context.Context, t Take, account group, others []gr
 	if err != nil {
 		return out, false, err
 	}
+	for i, g := range others {
+		out.merge(g, results[i])
+		if stubborn(g.take.Charges, results[i].Buckets) {
+			account = account.withoutStandIn()
+		}
+	}
 	got, err := c.r.takeOne(ctx, account.take)
 	if err != nil {
 		return out, false, err
@@ -207,22 +213,36 @@ func (c *cluster) denied(ctx context.Context, t Take, account group, others []gr
 		c.giveBack(t, []group{account}, []Taken{got})
 		return out, true, nil
 	}
-	for i, g := range others {
-		out.merge(g, results[i])
-	}
 	out.merge(account, got)
 	out.Issued = out.Now
 	return out, false, nil
 }
 
+// stubborn tells whether a bucket denies that nothing can stand in for.
+func stubborn(charges []Charge, buckets []Bucket) bool {
+	for i, b := range buckets {
+		if b.Applies && b.Dry && !charges[i].LogOnly && !charges[i].Challenge {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutStandIn returns the group for an attempt that another group denies
+// for good: a passed challenge stands in for nothing there, and its bucket is
+// not looked at.
+func (g group) withoutStandIn() group {
+	if g.take.Challenged >= 0 {
+		g.take.Charges = slices.Clone(g.take.Charges)
+		g.take.Charges[g.take.Challenged].When = 0
+	}
+	g.take.Replace, g.take.Challenged = true, -1
+	return g
+}
+
 // strike gives the account's buckets that are dry their strikes, and charges
 // none, where another group denies.
 func (c *cluster) strike(ctx context.Context, account group, out *Taken) error {
-	if account.take.Challenged >= 0 {
-		// It stands in for nothing, and is no bucket of the lane.
-		account.take.Charges = slices.Clone(account.take.Charges)
-		account.take.Charges[account.take.Challenged].When = 0
-	}
 	dry := false
 	for _, i := range account.index {
 		dry = dry || out.Buckets[i].Dry
@@ -230,7 +250,7 @@ func (c *cluster) strike(ctx context.Context, account group, out *Taken) error {
 	if !dry {
 		return nil
 	}
-	account.take.Replace, account.take.Challenged = true, -1
+	account = account.withoutStandIn()
 	got, err := c.r.takeOne(ctx, account.take)
 	if err == nil {
 		out.merge(account, got)
@@ -242,8 +262,11 @@ func (c *cluster) strike(ctx context.Context, account group, out *Taken) error {
 // would stand in for dry ones of the others.
 func (c *cluster) peeked(ctx context.Context, t Take, account group, out Taken, admitted bool) (Taken, bool, error) {
 	if t.Record != "" {
+		if !admitted {
+			account = account.withoutStandIn()
+		}
 		look := account.take
-		look.Replace = out.Replaced
+		look.Replace = look.Replace || out.Replaced
 		got, err := c.r.takeOne(ctx, look)
 		if err != nil {
 			return out, false, err
