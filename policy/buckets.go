@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"net/netip"
+	"strconv"
 	"strings"
 
 	"loginguard/netprefix"
@@ -51,14 +53,14 @@ var buckets = [idCount]bucket{
 	IDAccount:        {limit: limAccount, when: lanesOfNobody},
 	IDDevice:         {limit: limDevice, when: store.LaneDevice},
 	IDFamiliar:       {limit: limFamiliar, when: store.LaneFamiliar},
-	IDHost:           {limit: limHost, when: lanesOfNobody, level: netprefix.Host, mark: "}:h:"},
-	IDHostFamiliar:   {limit: limHost, when: store.LaneFamiliar, level: netprefix.Host, grown: true, mark: "}:hf:"},
-	IDSite:           {limit: limSite, when: lanesOfNobody, level: netprefix.Site, mark: "}:i:"},
-	IDSiteFamiliar:   {limit: limSite, when: store.LaneFamiliar, level: netprefix.Site, grown: true, mark: "}:if:"},
-	IDSubnet:         {limit: limSubnet, when: lanesOfNobody, level: netprefix.Subnet, mark: "}:s:"},
-	IDSubnetFamiliar: {limit: limSubnet, when: store.LaneFamiliar, level: netprefix.Subnet, grown: true, mark: "}:sf:"},
-	IDPool:           {limit: limPool, when: lanesOfNobody, level: netprefix.Pool, mark: "}:p:"},
-	IDPoolFamiliar:   {limit: limPool, when: store.LaneFamiliar, level: netprefix.Pool, grown: true, mark: "}:pf:"},
+	IDHost:           {limit: limHost, when: lanesOfNobody, level: netprefix.Host, mark: "}:h"},
+	IDHostFamiliar:   {limit: limHost, when: store.LaneFamiliar, level: netprefix.Host, grown: true, mark: "}:hf"},
+	IDSite:           {limit: limSite, when: lanesOfNobody, level: netprefix.Site, mark: "}:i"},
+	IDSiteFamiliar:   {limit: limSite, when: store.LaneFamiliar, level: netprefix.Site, grown: true, mark: "}:if"},
+	IDSubnet:         {limit: limSubnet, when: lanesOfNobody, level: netprefix.Subnet, mark: "}:s"},
+	IDSubnetFamiliar: {limit: limSubnet, when: store.LaneFamiliar, level: netprefix.Subnet, grown: true, mark: "}:sf"},
+	IDPool:           {limit: limPool, when: lanesOfNobody, level: netprefix.Pool, mark: "}:p"},
+	IDPoolFamiliar:   {limit: limPool, when: store.LaneFamiliar, level: netprefix.Pool, grown: true, mark: "}:pf"},
 	IDGlobal:         {limit: limGlobal, when: lanesOfNobody, grown: true},
 	IDPassword:       {limit: limPassword, when: lanesOfNobody},
 	IDRepeatDevice:   {limit: limRepeat, when: store.LaneRepeatDevice},
@@ -68,7 +70,7 @@ var buckets = [idCount]bucket{
 
 // people is the mark in the key of a network's population, by level.
 var people = [...]string{
-	netprefix.Host: "}:nh:", netprefix.Site: "}:ni:", netprefix.Subnet: "}:ns:", netprefix.Pool: "}:np:",
+	netprefix.Host: "}:nh", netprefix.Site: "}:ni", netprefix.Subnet: "}:ns", netprefix.Pool: "}:np",
 }
 
 // network returns the attempt's network at a level, "" when it has none.
@@ -117,7 +119,7 @@ func (v *view) key(id ID) (key, field string) {
 		}
 	default:
 		if name := v.network(buckets[id].level); name != "" {
-			return v.realm.prefix + v.coarse + buckets[id].mark + name, ""
+			return v.realm.prefix + v.coarse + buckets[id].mark + below(v.coarse, name), ""
 		}
 	}
 	return "", ""
@@ -143,7 +145,45 @@ func (v *view) population(id ID) string {
 		key, _ := v.key(IDGlobal)
 		return strings.TrimSuffix(key, "g") + "n"
 	}
-	return v.realm.prefix + v.coarse + people[b.level] + v.network(b.level)
+	return v.realm.prefix + v.coarse + people[b.level] + below(v.coarse, v.network(b.level))
+}
+
+// below names a network within the coarsest one of the address, which stands
+// before it in the key: memory is paid by the byte. Nothing is left of the
+// coarsest network itself; of a block inside a block the octets or groups that
+// may differ, as many as its length says, so that no two share a name:
+// 203.0.113.9/32 in 203.0.113.0/24 is :9/32, 2001:db8:1:2::/64 in
+// 2001:db8:1::/48 is :2/64.
+func below(coarse, name string) string {
+	if name == coarse {
+		return ""
+	}
+	outer, err1 := netip.ParsePrefix(coarse)
+	inner, err2 := netip.ParsePrefix(name)
+	if err1 != nil || err2 != nil {
+		return ":" + name // in a pool, which has a name of its own
+	}
+	b := make([]byte, 0, 48)
+	addr := inner.Addr().As16()
+	if inner.Addr().Is4() {
+		for i := outer.Bits() / 8; i*8 < inner.Bits(); i++ {
+			b = strconv.AppendUint(append(b, separator(b, '.')), uint64(addr[12+i]), 10)
+		}
+	} else {
+		for i := outer.Bits() / 16; i*16 < inner.Bits(); i++ {
+			b = strconv.AppendUint(append(b, separator(b, ':')), uint64(addr[2*i])<<8|uint64(addr[2*i+1]), 16)
+		}
+	}
+	return string(strconv.AppendInt(append(b, '/'), int64(inner.Bits()), 10))
+}
+
+// separator is what stands before the next part of a name: the first one
+// follows the mark of the key.
+func separator(b []byte, between byte) byte {
+	if len(b) == 0 {
+		return ':'
+	}
+	return between
 }
 
 // RecordKey returns the key of an account's record, which also holds the
@@ -158,11 +198,12 @@ func (p *Policy) NetworkKeys(realm string, networks []netprefix.Network, which n
 	if len(networks) == 0 {
 		return nil
 	}
-	stem := "lg:{" + realm + "/" + networks[len(networks)-1].Name
+	coarse := networks[len(networks)-1].Name
+	stem := "lg:{" + realm + "/" + coarse
 	var keys []string
 	for id := IDAccount; id < idCount; id++ {
 		if b := &buckets[id]; b.level != 0 && b.level == which.Level {
-			keys = append(keys, stem+b.mark+which.Name)
+			keys = append(keys, stem+b.mark+below(coarse, which.Name))
 		}
 	}
 	return keys

@@ -60,10 +60,10 @@ const (
 var (
 	account  = row{IDAccount, "a", str, 1, "", "account", "", "", 10}
 	familiar = row{IDFamiliar, "f:203.0.113.0/24", fam, 1, "", "familiar", "", "", 10}
-	host     = row{IDHost, "lg:{default/203.0.113.0/24}:h:203.0.113.9/32", str, 1, "", "network", "host", "s", 30}
-	hostFam  = row{IDHostFamiliar, "lg:{default/203.0.113.0/24}:hf:203.0.113.9/32", fam, 1, "lg:{default/203.0.113.0/24}:nh:203.0.113.9/32", "network", "host", "", 30}
-	sub      = row{IDSubnet, "lg:{default/203.0.113.0/24}:s:203.0.113.0/24", str, 1, "", "network", "subnet", "s", 100}
-	subFam   = row{IDSubnetFamiliar, "lg:{default/203.0.113.0/24}:sf:203.0.113.0/24", fam, 1, "lg:{default/203.0.113.0/24}:ns:203.0.113.0/24", "network", "subnet", "", 100}
+	host     = row{IDHost, "lg:{default/203.0.113.0/24}:h:9/32", str, 1, "", "network", "host", "s", 30}
+	hostFam  = row{IDHostFamiliar, "lg:{default/203.0.113.0/24}:hf:9/32", fam, 1, "lg:{default/203.0.113.0/24}:nh:9/32", "network", "host", "", 30}
+	sub      = row{IDSubnet, "lg:{default/203.0.113.0/24}:s", str, 1, "", "network", "subnet", "s", 100}
+	subFam   = row{IDSubnetFamiliar, "lg:{default/203.0.113.0/24}:sf", fam, 1, "lg:{default/203.0.113.0/24}:ns", "network", "subnet", "", 100}
 	global   = row{IDGlobal, "lg:{default}:g", str, 1, "lg:{default}:n", "global", "", "g", 1000}
 )
 
@@ -86,20 +86,20 @@ func TestPlanOfEveryKindOfAttempt(t *testing.T) {
 		{"plain login", nil, nil, []row{account, familiar, host, hostFam, sub, subFam, global}},
 		{"IPv6 has sites", nil, func(a *Attempt) { a.Networks = v6 }, []row{
 			account, with(familiar, func(r *row) { r.Where = "f:2001:db8:1::/48" }),
-			{IDHost, "lg:{default/2001:db8:1::/48}:h:2001:db8:1:2::/64", str, 1, "", "network", "host", "s", 30},
-			{IDHostFamiliar, "lg:{default/2001:db8:1::/48}:hf:2001:db8:1:2::/64", fam, 1, "lg:{default/2001:db8:1::/48}:nh:2001:db8:1:2::/64", "network", "host", "", 30},
-			{IDSite, "lg:{default/2001:db8:1::/48}:i:2001:db8:1::/56", str, 1, "", "network", "site", "s", 60},
-			{IDSiteFamiliar, "lg:{default/2001:db8:1::/48}:if:2001:db8:1::/56", fam, 1, "lg:{default/2001:db8:1::/48}:ni:2001:db8:1::/56", "network", "site", "", 60},
-			{IDSubnet, "lg:{default/2001:db8:1::/48}:s:2001:db8:1::/48", str, 1, "", "network", "subnet", "s", 100},
-			{IDSubnetFamiliar, "lg:{default/2001:db8:1::/48}:sf:2001:db8:1::/48", fam, 1, "lg:{default/2001:db8:1::/48}:ns:2001:db8:1::/48", "network", "subnet", "", 100},
+			{IDHost, "lg:{default/2001:db8:1::/48}:h:2/64", str, 1, "", "network", "host", "s", 30},
+			{IDHostFamiliar, "lg:{default/2001:db8:1::/48}:hf:2/64", fam, 1, "lg:{default/2001:db8:1::/48}:nh:2/64", "network", "host", "", 30},
+			{IDSite, "lg:{default/2001:db8:1::/48}:i:0/56", str, 1, "", "network", "site", "s", 60},
+			{IDSiteFamiliar, "lg:{default/2001:db8:1::/48}:if:0/56", fam, 1, "lg:{default/2001:db8:1::/48}:ni:0/56", "network", "site", "", 60},
+			{IDSubnet, "lg:{default/2001:db8:1::/48}:s", str, 1, "", "network", "subnet", "s", 100},
+			{IDSubnetFamiliar, "lg:{default/2001:db8:1::/48}:sf", fam, 1, "lg:{default/2001:db8:1::/48}:ns", "network", "subnet", "", 100},
 			global,
 		}},
 		{"a carrier is one network", nil, func(a *Attempt) { a.Networks, a.Class = carrier, netprefix.InPool }, []row{
 			account, with(familiar, func(r *row) { r.Where = "f:shared" }),
 			{IDHost, "lg:{default/shared}:h:100.64.0.7/32", str, 1, "", "network", "host", "s", 30},
 			{IDHostFamiliar, "lg:{default/shared}:hf:100.64.0.7/32", fam, 1, "lg:{default/shared}:nh:100.64.0.7/32", "network", "host", "", 30},
-			{IDPool, "lg:{default/shared}:p:shared", str, 1, "", "network", "pool", "s", 100},
-			{IDPoolFamiliar, "lg:{default/shared}:pf:shared", fam, 1, "lg:{default/shared}:np:shared", "network", "pool", "", 100},
+			{IDPool, "lg:{default/shared}:p", str, 1, "", "network", "pool", "s", 100},
+			{IDPoolFamiliar, "lg:{default/shared}:pf", fam, 1, "lg:{default/shared}:np", "network", "pool", "", 100},
 			global,
 		}},
 		{"exempt skips networks and global only", nil, func(a *Attempt) { a.Class = netprefix.Exempt; a.PasswordTag = "T" }, []row{
@@ -149,8 +149,8 @@ func TestPlanOfEveryKindOfAttempt(t *testing.T) {
 		}},
 		{"another realm", func(c *Config) { c.Realms = []string{"shop"} }, func(a *Attempt) { a.Realm = "shop"; a.Networks = v4[1:] }, []row{
 			account, familiar,
-			{IDSubnet, "lg:{shop/203.0.113.0/24}:s:203.0.113.0/24", str, 1, "", "network", "subnet", "s", 100},
-			{IDSubnetFamiliar, "lg:{shop/203.0.113.0/24}:sf:203.0.113.0/24", fam, 1, "lg:{shop/203.0.113.0/24}:ns:203.0.113.0/24", "network", "subnet", "", 100},
+			{IDSubnet, "lg:{shop/203.0.113.0/24}:s", str, 1, "", "network", "subnet", "s", 100},
+			{IDSubnetFamiliar, "lg:{shop/203.0.113.0/24}:sf", fam, 1, "lg:{shop/203.0.113.0/24}:ns", "network", "subnet", "", 100},
 			{IDGlobal, "lg:{shop}:g", str, 1, "lg:{shop}:n", "global", "", "g", 1000},
 		}},
 		{"global in shards", func(c *Config) { c.Shards = true }, func(a *Attempt) { a.Shard = 8*1000 + 3 }, []row{

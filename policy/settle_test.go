@@ -10,7 +10,7 @@ import (
 )
 
 func TestSettleOfEveryKindOfAttempt(t *testing.T) {
-	populations := []string{"lg:{default/203.0.113.0/24}:nh:203.0.113.9/32", "lg:{default/203.0.113.0/24}:ns:203.0.113.0/24", "lg:{default}:n"}
+	populations := []string{"lg:{default/203.0.113.0/24}:nh:9/32", "lg:{default/203.0.113.0/24}:ns", "lg:{default}:n"}
 	base := func(change func(*store.Settle)) store.Settle {
 		s := store.Settle{Record: "lg:{" + alice + "}", Network: "203.0.113.0/24", Remember: minutes(720 * 60), Sources: 8,
 			Populations: populations, Member: alice}
@@ -41,7 +41,7 @@ func TestSettleOfEveryKindOfAttempt(t *testing.T) {
 			base(func(s *store.Settle) { s.Populations = nil })},
 		{"a carrier", nil, func(a *Attempt) { a.Class, a.Networks = netprefix.InPool, carrier }, base(func(s *store.Settle) {
 			s.Network = "shared"
-			s.Populations = []string{"lg:{default/shared}:nh:100.64.0.7/32", "lg:{default/shared}:np:shared", "lg:{default}:n"}
+			s.Populations = []string{"lg:{default/shared}:nh:100.64.0.7/32", "lg:{default/shared}:np", "lg:{default}:n"}
 		})},
 		{"only what grows is counted", func(c *Config) { c.Limits.Host.PerUser, c.Limits.Global.PerUser = 0, 0 }, nil,
 			base(func(s *store.Settle) { s.Populations = populations[1:2] })},

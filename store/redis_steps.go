@@ -146,7 +146,7 @@ func readTaken(reply any, t Take) (Taken, error) {
 			return Taken{}, errReply
 		}
 		out.Buckets[i] = Bucket{
-			Applies: true, Dry: n[b+1]&1 != 0, Charged: n[b+1]&2 != 0,
+			Applies: true, Dry: n[b+1]&1 != 0, Charged: n[b+1]&2 != 0, Struck: n[b+1]&4 != 0,
 			Capacity: n[b+2], Interval: n[b+3], Missing: n[b+4], Wait: n[b+5], Strikes: n[b+6],
 		}
 	}

@@ -119,17 +119,16 @@ func giveBack(s space, rec *record, r Refund, now int64) error {
 		return nil
 	}
 	st = st.refund(r.Cost, now)
-	value = ""
-	if st.full > now || st.strikes > 0 {
-		value = st.String()
-	}
+	something := st.full > now || st.strikes > 0
 	switch {
+	case r.Field != "" && something:
+		rec.set(r.Field, st.String())
 	case r.Field != "":
-		rec.set(r.Field, value)
-	case value == "":
-		s.del(r.Key)
+		rec.set(r.Field, "")
+	case something:
+		s.set(r.Key, st.text(), st.expires(strikeKeep))
 	default:
-		s.set(r.Key, value, st.expires(strikeKeep))
+		s.del(r.Key)
 	}
 	return nil
 }

@@ -153,6 +153,7 @@ type Bucket struct {
 	Applies  bool  // the charge belongs to the lane of the attempt
 	Dry      bool  // it cannot pay, or a wait runs
 	Charged  bool  // its cost was taken
+	Struck   bool  // it ran dry just now, which is one of Strikes
 	Capacity int64 // tokens, population counted in
 	Interval int64 // microseconds per token, population counted in
 	Missing  int64 // microseconds until full, after this step

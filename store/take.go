@@ -71,6 +71,7 @@ func take(s space, t Take, now int64) (Taken, error) {
 		before := verdicts[i]
 		after, charged := pay(t, i, before, sizes[i], admitted, out.Replaced)
 		b.Charged, b.Missing, b.Strikes = charged, after.missing, after.strikes
+		b.Struck = after.strikes > before.strikes
 		if after != before || before.cut && before.dry() {
 			write(s, rec, t.Charges[i], after, sizes[i])
 		}
@@ -211,18 +212,17 @@ func pay(t Take, i int, v verdict, z size, admitted, replaced bool) (verdict, bo
 
 // write keeps a bucket, or drops it when it is full and without strikes.
 func write(s space, rec *record, c Charge, v verdict, z size) {
-	value := ""
 	st := v.state(z)
-	if v.missing > 0 || v.strikes > 0 {
-		value = st.String()
-	}
+	something := v.missing > 0 || v.strikes > 0
 	switch {
+	case c.Field != "" && something:
+		rec.set(c.Field, st.String())
 	case c.Field != "":
-		rec.set(c.Field, value)
-	case value == "":
-		s.del(c.Key)
+		rec.set(c.Field, "")
+	case something:
+		s.set(c.Key, st.text(), st.expires(z.forget))
 	default:
-		s.set(c.Key, value, st.expires(z.forget))
+		s.del(c.Key)
 	}
 }
 

@@ -40,9 +40,27 @@ local function put(key, value, expires, now)
   redis.call('SET', key, value, 'PX', int(ms))
 end
 
+-- The short form of a bucket with a key of its own: see codec.go.
+local SHORT_EPOCH, SHORT_SPAN, SHORT_DIGITS = 1577836800000000, 1e15, 15
+local WINDOWS = {{3600000000, 7000, 0}, {60000000, 1000, 7000}, {86400000000, 1000, 8000}}
+
+local function parseshort(v)
+  -- The number itself is beyond what a double holds; its halves are not.
+  if not string.match(v, '^[1-9]%d+$') or #v <= SHORT_DIGITS or #v > SHORT_DIGITS + 4 then corrupt('bucket') end
+  local code, since = tonumber(string.sub(v, 1, -SHORT_DIGITS - 1)), tonumber(string.sub(v, -SHORT_DIGITS))
+  for _, w in ipairs(WINDOWS) do
+    local capacity = code - w[3]
+    if capacity >= 1 and capacity <= w[2] and ceildiv(w[1], capacity) <= INTERVAL_MOST then
+      return {full = since + SHORT_EPOCH, capacity = capacity, interval = ceildiv(w[1], capacity), strikes = 0, till = 0, last = 0}
+    end
+  end
+  corrupt('bucket')
+end
+
 -- A bucket. An absent one is full: everything 0.
 local function parse(v)
   if not v then return {full = 0, capacity = 0, interval = 0, strikes = 0, till = 0, last = 0} end
+  if not string.find(v, '/', 1, true) then return parseshort(v) end
   local f, c, i, rest = string.match(v, '^(%d+)/(%d+)x(%d+)(.*)$')
   local s = {full = number(f, 'bucket'), capacity = number(c, 'bucket'), interval = number(i, 'bucket'), strikes = 0, till = 0, last = 0}
   if rest ~= '' then
@@ -57,6 +75,17 @@ local function format(s)
   local v = int(s.full) .. '/' .. int(s.capacity) .. 'x' .. int(s.interval)
   if s.strikes > 0 then v = v .. '/' .. int(s.strikes) .. '/' .. int(s.till) .. '/' .. int(s.last) end
   return v
+end
+
+local function formatshort(s)
+  local since = s.full - SHORT_EPOCH
+  if s.strikes > 0 or since < 0 or since >= SHORT_SPAN or s.capacity < 1 then return format(s) end
+  for _, w in ipairs(WINDOWS) do
+    if s.capacity <= w[2] and s.interval == ceildiv(w[1], s.capacity) then
+      return string.format('%.0f%015.0f', w[3] + s.capacity, since)
+    end
+  end
+  return format(s)
 end
 
 local function expires(s, forget)

@@ -54,12 +54,11 @@ if refund then
           s.till = now
         end
       end
-      local text
-      if s.full > now or s.strikes > 0 then text = format(s) end
+      local something = s.full > now or s.strikes > 0
       if field ~= '' then
-        setentry(rec, field, text)
-      elseif text then
-        put(k, text, expires(s, STRIKE_KEEP), now)
+        setentry(rec, field, something and format(s) or nil)
+      elseif something then
+        put(k, formatshort(s), expires(s, STRIKE_KEEP), now)
       else
         redis.call('DEL', k)
       end

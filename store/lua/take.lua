@@ -161,7 +161,7 @@ local function answer()
   local out = {outcome, now, attempt, issued, lane, (device or known) and 1 or 0, failed, replaced, first and first.marks or '-', first and first.note or '-'}
   for _, c in ipairs(charges) do
     out[#out + 1] = c.index
-    out[#out + 1] = (c.dry and 1 or 0) + (c.charged and 2 or 0)
+    out[#out + 1] = (c.dry and 1 or 0) + (c.charged and 2 or 0) + (c.struck and 4 or 0)
     out[#out + 1] = c.capacity
     out[#out + 1] = c.interval
     out[#out + 1] = c.missing
@@ -208,6 +208,7 @@ for _, c in ipairs(charges) do
   elseif c.dry and (c.logonly or replaced == 0) then
     if c.nwaits > 0 and not c.waiting then
       touched = true
+      c.struck = c.strikes < STRIKE_MOST
       c.strikes = math.min(c.strikes + 1, STRIKE_MOST)
       c.till, c.last = now + c.wait, now
     end
@@ -221,12 +222,11 @@ for _, c in ipairs(charges) do
   end
   if touched or c.cut and c.dry then
     local s = {full = now + c.missing, capacity = c.capacity, interval = c.interval, strikes = c.strikes, till = c.till, last = c.last}
-    local value
-    if c.missing > 0 or c.strikes > 0 then value = format(s) end
+    local something = c.missing > 0 or c.strikes > 0
     if c.field ~= '' then
-      setentry(rec, c.field, value)
-    elseif value then
-      put(c.key, value, expires(s, c.forget), now)
+      setentry(rec, c.field, something and format(s) or nil)
+    elseif something then
+      put(c.key, formatshort(s), expires(s, c.forget), now)
     else
       redis.call('DEL', c.key)
     end

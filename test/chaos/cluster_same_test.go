@@ -21,6 +21,9 @@ func drawSize(t *rapid.T, name string, backoff bool) store.Limit {
 		Capacity: rapid.Int64Range(1, 6).Draw(t, name+" capacity"),
 		Interval: rapid.SampledFrom([]int64{100 * second, 333333334, 2160 * second}).Draw(t, name+" interval"),
 	}
+	if rapid.Bool().Draw(t, name+" by the hour") {
+		l.Interval = 3600 * second / l.Capacity // 1..6: exact, the sizes with a short form
+	}
 	l.Debt = 3600*second - l.Interval
 	if backoff {
 		l.Waits, l.Forget = []int64{30 * second, 60 * second, 120 * second, 2160 * second}, 21600*second
@@ -178,7 +181,12 @@ func live(values map[string]string, now int64) map[string]string {
 				delete(values, key)
 			}
 		}
-		full, size, _ := strings.Cut(value, "/")
+		full, size, long := strings.Cut(value, "/")
+		if n := len(full) - 15; !long && n > 0 {
+			// The short form: microseconds since 2020 in the last 15 digits.
+			micros, _ := strconv.ParseInt(full[n:], 10, 64)
+			full, size = strconv.FormatInt(micros+1_577_836_800_000_000, 10), "x"
+		}
 		if n, err := strconv.ParseInt(full, 10, 64); err == nil && n <= now && strings.Contains(size, "x") && !strings.Contains(size, "/") {
 			delete(values, key)
 		}

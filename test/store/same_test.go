@@ -29,6 +29,11 @@ func drawLimit(t *rapid.T, name string, backoff, population bool) store.Limit {
 	if rapid.IntRange(0, 9).Draw(t, name+" large") == 0 {
 		l.Capacity = rapid.Int64Range(1, 1e6).Draw(t, name+" capacity")
 	}
+	if rapid.Bool().Draw(t, name+" by the hour") {
+		// As networks have it by default: the sizes with a short form.
+		window := rapid.SampledFrom([]int64{3600 * second, 60 * second, 86400 * second}).Draw(t, name+" window")
+		l.Interval = min(3600*second, (window+l.Capacity-1)/l.Capacity)
+	}
 	l.Debt = 3600*second - l.Interval
 	if backoff {
 		for w, n := rapid.SampledFrom([]int64{10, 30, 700}).Draw(t, name+" base")*second, rapid.IntRange(1, 9).Draw(t, name+" waits"); n > 0; n-- {
