@@ -11,7 +11,7 @@ import (
 )
 
 // bigConfig has n distinct blocks of mixed lengths, as lists of carriers and data centres do.
-func bigConfig(b *testing.B, n int) TableConfig {
+func bigConfig(b testing.TB, n int) TableConfig {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	seen := map[netip.Prefix]bool{sharedBlock: true}
@@ -64,10 +64,40 @@ func BenchmarkClassify50000(b *testing.B) {
 	}
 }
 
-// The index alone, and one trie of all blocks.
+// The index alone, and one cidranger trie of all blocks: for addresses in some
+// block and for addresses anywhere.
 func BenchmarkLookup50000(b *testing.B) {
+	blocks, x, trie := compiledAndTrie(b, 50_000)
+	for _, kind := range []struct {
+		name  string
+		addrs []netip.Addr
+	}{{"anywhere", benchmarkAddrs()}, {"listed", firstAddrs(blocks)}} {
+		b.Run("index/"+kind.name, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				x.lookup(kind.addrs[i%len(kind.addrs)])
+				i++
+			}
+		})
+		b.Run("cidranger/"+kind.name, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				if _, err := longest(trie, kind.addrs[i%len(kind.addrs)]); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}
+
+// compiledAndTrie holds the same n blocks both ways.
+func compiledAndTrie(b *testing.B, n int) ([]block, *index, cidranger.Ranger) {
+	b.Helper()
 	build, trie := newBuilder(), cidranger.NewPCTrieRanger()
-	c := bigConfig(b, 50_000)
+	c := bigConfig(b, n)
 	var faults collector
 	meanings := []int{build.meaning(match{class: Hosting}), build.meaning(match{class: Exempt})}
 	all := append(c.Hosting.read(keysBelow("a"), &faults), c.Pools[0].read(keysBelow("b"), &faults)...)
@@ -81,25 +111,32 @@ func BenchmarkLookup50000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	addrs := benchmarkAddrs()
-	b.Run("index", func(b *testing.B) {
-		b.ReportAllocs()
-		i := 0
-		for b.Loop() {
-			x.lookup(addrs[i%len(addrs)])
-			i++
-		}
-	})
-	b.Run("cidranger", func(b *testing.B) {
-		b.ReportAllocs()
-		i := 0
-		for b.Loop() {
-			if _, err := longest(trie, addrs[i%len(addrs)]); err != nil {
+	return all, x, trie
+}
+
+// firstAddrs are the first addresses of blocks from all over the list.
+func firstAddrs(blocks []block) []netip.Addr {
+	list := make([]netip.Addr, 1024)
+	for i := range list {
+		list[i] = blocks[i*len(blocks)/len(list)].prefix.Addr()
+	}
+	return list
+}
+
+// One trie of all blocks, as NewTable would build it without groups and index.
+func BenchmarkTrie50000(b *testing.B) {
+	c := bigConfig(b, 50_000)
+	var faults collector
+	all := append(c.Hosting.read(keysBelow("a"), &faults), c.Pools[0].read(keysBelow("b"), &faults)...)
+	b.ReportAllocs()
+	for b.Loop() {
+		trie := cidranger.NewPCTrieRanger()
+		for _, l := range all {
+			if err := insertInto(trie, listed{l.prefix, 1}); err != nil {
 				b.Fatal(err)
 			}
-			i++
 		}
-	})
+	}
 }
 
 func BenchmarkFromForwarded(b *testing.B) {

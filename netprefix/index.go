@@ -91,9 +91,7 @@ type index struct {
 // compares networks as text at every level, so that one trie for half a million blocks takes tens
 // of seconds and most of a gigabyte, and blocks in different groups never contain one another.
 func (b *builder) build() (*index, error) {
-	slices.SortFunc(b.blocks, func(p, q listed) int {
-		return cmp.Or(p.prefix.Addr().Compare(q.prefix.Addr()), cmp.Compare(p.prefix.Bits(), q.prefix.Bits()))
-	})
+	slices.SortFunc(b.blocks, func(p, q listed) int { return comparePrefixes(p.prefix, q.prefix) })
 	x := &index{matches: b.matches}
 	x.change(netip.IPv4Unspecified(), 0)
 	six, _ := slices.BinarySearchFunc(b.blocks, netip.IPv6Unspecified(), func(l listed, a netip.Addr) int {
@@ -107,6 +105,12 @@ func (b *builder) build() (*index, error) {
 		return nil, err
 	}
 	return x, nil
+}
+
+// comparePrefixes orders blocks by their first address, IPv4 before IPv6, and the wider of two that
+// begin alike first.
+func comparePrefixes(p, q netip.Prefix) int {
+	return cmp.Or(p.Addr().Compare(q.Addr()), cmp.Compare(p.Bits(), q.Bits()))
 }
 
 // compile appends the answers for sorted blocks of one family, group by group.
