@@ -25,6 +25,7 @@ type Policy struct {
 	remember, ttl int64 // microseconds
 
 	warnings []string
+	expired  int // overrides
 	expiry   time.Time
 	local    *Policy
 }
@@ -137,6 +138,7 @@ func build(c Config, instances int64) *Policy {
 		end, _ := o.end() // validated
 		if !end.IsZero() && !c.Now.Before(end) {
 			p.warnings = append(p.warnings, fmt.Sprintf("overrides[%d]: expired on %s and is ignored: %s", i, o.Expires, o.Reason))
+			p.expired++
 			continue
 		}
 		if !end.IsZero() && (p.expiry.IsZero() || end.Before(p.expiry)) {
