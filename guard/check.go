@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loginguard/keys"
+	"loginguard/netprefix"
 	"loginguard/policy"
 	"loginguard/store"
 )
@@ -26,7 +27,7 @@ func (g *Guard) Check(ctx context.Context, caller Caller, q Request) (Decision, 
 		return g.overloaded(q), nil
 	}
 	defer g.leave()
-	rules := g.rules.Load()
+	rules := g.current(ctx)
 	r, err := resolve(g.ring, rules, caller, q)
 	if err != nil {
 		return Decision{}, err
@@ -39,6 +40,9 @@ func (g *Guard) Check(ctx context.Context, caller Caller, q Request) (Decision, 
 		return Decision{}, err
 	}
 	g.o.Observer.Decided(r.Realm, r.Route, d)
+	if r.Class == netprefix.Exempt {
+		g.o.Observer.Exempt(r.Realm)
+	}
 	return d, nil
 }
 
@@ -56,8 +60,16 @@ func (g *Guard) decide(ctx context.Context, rules *Rules, caller Caller, q Reque
 		p = p.Local()
 	}
 	plan := planned(p, r, q)
+	began := g.denials.now()
+	if !local {
+		if taken, ok := g.denials.recall(plan, r, q, began); ok {
+			d := g.read(plan, taken, false)
+			d.Account, d.Client, d.Recalled = r.Account, r.address(), true
+			return d, nil
+		}
+	}
 	token := g.newReceipt(caller, r)
-	token.local, token.ttl = local, plan.Take.TTL
+	token.local, token.ttl, token.logOnly = local, plan.Take.TTL, logOnly(plan)
 	plan.Take.Attempt = token.name
 	if q.ID != "" {
 		if err := g.remember(&plan, caller, q, r, token); err != nil {
@@ -85,7 +97,10 @@ func (g *Guard) decide(ctx context.Context, rules *Rules, caller Caller, q Reque
 		}
 		asFirst(plan, taken)
 	default:
-		g.tellWouldDeny(plan, taken)
+		if !local {
+			g.denials.learn(plan, taken, began)
+		}
+		g.tell(r, plan, taken)
 		token.settled(taken.Lane, taken.Now, charged(plan, taken))
 	}
 	d := g.read(plan, taken, q.CanChallenge)
@@ -97,7 +112,7 @@ func (g *Guard) decide(ctx context.Context, rules *Rules, caller Caller, q Reque
 		return Decision{}, fmt.Errorf("sign the attempt: %w", err)
 	}
 	d.ExpiresIn = time.Duration(token.expires-taken.Now) * time.Microsecond
-	if taken.Outcome == store.Admitted && !local {
+	if taken.Outcome == store.Admitted && !local && !g.o.Quiet {
 		g.watch.add(token.name, token.marker(), caller.Name, d.ExpiresIn)
 	}
 	return d, nil
@@ -173,11 +188,28 @@ func charged(plan policy.Plan, t store.Taken) []mark {
 	return marks
 }
 
-// tellWouldDeny tells the observer of every log-only bucket that ran dry.
-func (g *Guard) tellWouldDeny(plan policy.Plan, t store.Taken) {
+// logOnly lists the buckets of the plan that decide nothing. The stand-in for
+// dry ones is left out: that it was not charged does not mean that it was dry.
+func logOnly(plan policy.Plan) buckets {
+	var set buckets
+	for i, rule := range plan.Rules {
+		if rule.Mode == policy.LogOnly && i != plan.Take.Challenged {
+			set = set.with(rule.ID)
+		}
+	}
+	return set
+}
+
+// tell tells the observer of every log-only bucket that was dry, and of an
+// account that ran dry for the first time.
+func (g *Guard) tell(r resolved, plan policy.Plan, t store.Taken) {
 	for i, b := range t.Buckets {
-		if rule := plan.Rules[i]; b.Dry && rule.Mode == policy.LogOnly {
+		rule := plan.Rules[i]
+		if b.Dry && rule.Mode == policy.LogOnly {
 			g.o.Observer.WouldDeny(rule.Limit, rule.Level)
+		}
+		if rule.ID == policy.IDAccount && b.Struck && b.Strikes == 1 {
+			g.o.Observer.FirstStrike(r.Realm, r.Account, r.address())
 		}
 	}
 }

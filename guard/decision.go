@@ -24,6 +24,7 @@ func (g *Guard) read(plan policy.Plan, t store.Taken, canChallenge bool) Decisio
 			if b.Dry && !slices.Contains(d.WouldDeny, rule.Limit) {
 				d.WouldDeny = append(d.WouldDeny, rule.Limit)
 			}
+			d.LogOnly = append(d.LogOnly, meter(rule, b))
 			continue
 		}
 		m := meter(rule, b)
@@ -75,6 +76,7 @@ func meter(rule policy.Rule, b store.Bucket) Meter {
 	return Meter{
 		Limit: rule.Limit, Level: rule.Level, Stranger: rule.Stranger, Charged: b.Charged,
 		Capacity: b.Capacity, Window: seconds(b.Capacity * b.Interval), Remaining: b.Remaining(), Reset: seconds(b.Missing),
+		Dry: b.Dry,
 	}
 }
 

@@ -37,6 +37,11 @@ type Options struct {
 	// LocalKeys bounds the buckets of FailLocal; store.DefaultMaxKeys when 0.
 	LocalKeys int
 
+	// Denials is how many buckets found dry, and accounts found closed, are
+	// remembered, so that a flood at them is denied without the store for up to
+	// a second; 0 for none.
+	Denials int
+
 	// StoreChanged is told when the store is found to be down or up again;
 	// nil for nobody. It must not block.
 	StoreChanged func(up bool)
@@ -44,6 +49,16 @@ type Options struct {
 	// ProbeEvery is how often the store is probed in the background for
 	// [Guard.StoreUp]; a second when 0.
 	ProbeEvery time.Duration
+
+	// CensusEvery is how often the global limits are read in the background
+	// for the observer; 10 seconds when 0. The first reading is after a tenth
+	// of it.
+	CensusEvery time.Duration
+
+	// Quiet starts nothing in the background: the store is not probed, and
+	// nobody looks for attempts that were not reported. It is for a guard that
+	// runs over a log, on a store in the process and on the log's own clock.
+	Quiet bool
 }
 
 // Guard decides attempts. It is safe for concurrent use; [Guard.Close] stops
@@ -57,6 +72,8 @@ type Guard struct {
 	slots  chan struct{}
 	watch  *watch
 	health health
+
+	denials *denials
 
 	breaker *breaker
 
@@ -82,10 +99,14 @@ func New(s store.Store, ring *keys.Ring, rules Rules, o Options) *Guard {
 	if o.ProbeEvery <= 0 {
 		o.ProbeEvery = time.Second
 	}
+	if o.CensusEvery <= 0 {
+		o.CensusEvery = 10 * time.Second
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	g := &Guard{
-		store: s, local: store.NewMemory(store.MemoryOptions{MaxKeys: o.LocalKeys}), ring: ring,
+		store: s, local: store.NewMemory(store.MemoryOptions{MaxKeys: o.LocalKeys, Unswept: o.Quiet}), ring: ring,
 		o: o, slots: make(chan struct{}, o.MaxInFlight), watch: newWatch(), stop: cancel,
+		denials: newDenials(o.Denials),
 	}
 	g.health.told = o.StoreChanged
 	g.health.since, g.health.up, g.health.changed = time.Now(), true, make(chan struct{}, 1)
@@ -97,14 +118,21 @@ func New(s store.Store, ring *keys.Ring, rules Rules, o Options) *Guard {
 		}
 	})
 	g.rules.Store(&rules)
-	g.done.Go(func() { g.probe(ctx) })
-	g.done.Go(func() { g.search(ctx) })
+	if !o.Quiet {
+		g.done.Go(func() { g.probe(ctx) })
+		g.done.Go(func() { g.search(ctx) })
+		g.done.Go(func() { g.census(ctx) })
+	}
 	return g
 }
 
-// Swap puts new rules in force in one step. Attempts in progress end under the
-// rules they began with.
-func (g *Guard) Swap(r Rules) { g.rules.Store(&r) }
+// Swap puts new rules in force in one step. Calls in progress end under the
+// rules they began with, and so do those whose context has rules of its own:
+// see [WithRules].
+func (g *Guard) Swap(r Rules) {
+	g.rules.Store(&r)
+	g.denials.clear()
+}
 
 // Rules returns the rules in force.
 func (g *Guard) Rules() Rules { return *g.rules.Load() }
@@ -128,6 +156,10 @@ func (g *Guard) enter() bool {
 
 func (g *Guard) leave() { <-g.slots }
 
+// InFlight returns how many checks and reports are in progress; at
+// Options.MaxInFlight one more is answered 503.
+func (g *Guard) InFlight() int { return len(g.slots) }
+
 // nobody is the Observer of a guard that has none.
 type nobody struct{}
 
@@ -136,3 +168,7 @@ func (nobody) WouldDeny(string, string)                {}
 func (nobody) Reported(string, bool)                   {}
 func (nobody) Unreported(string, int)                  {}
 func (nobody) StoreCall(string, time.Duration, string) {}
+func (nobody) WouldDenyThenSuccess(string, string)     {}
+func (nobody) Exempt(string)                           {}
+func (nobody) FirstStrike(string, string, string)      {}
+func (nobody) Counted(string, Census)                  {}

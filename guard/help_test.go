@@ -64,7 +64,7 @@ func newBench(t testing.TB, change ...func(*setup)) *bench {
 	b.mem = store.NewMemory(store.MemoryOptions{Now: b.now})
 	t.Cleanup(func() { _ = b.mem.Close() })
 	s := setup{policy: policy.Defaults(), store: b.mem, ring: keys.RandomRing()}
-	s.o = Options{Jitter: func() float64 { return 0 }, Observer: b.seen, ProbeEvery: time.Hour}
+	s.o = Options{Jitter: func() float64 { return 0 }, Observer: b.seen, ProbeEvery: time.Hour, CensusEvery: time.Hour}
 	for _, f := range change {
 		f(&s)
 	}
@@ -269,6 +269,16 @@ func (r *recorder) Decided(realm, route string, d Decision) {
 func (r *recorder) WouldDeny(limit, level string)         { r.note("would deny %s %s", limit, level) }
 func (r *recorder) Reported(outcome string, applied bool) { r.note("reported %s %t", outcome, applied) }
 func (r *recorder) Unreported(caller string, n int)       { r.note("unreported %s %d", caller, n) }
+func (r *recorder) WouldDenyThenSuccess(limit, level string) {
+	r.note("would deny and was right %s %s", limit, level)
+}
+func (r *recorder) Exempt(realm string) { r.note("exempt %s", realm) }
+func (r *recorder) FirstStrike(realm, account, client string) {
+	r.note("first strike %s %t %s", realm, account != "", client)
+}
+func (r *recorder) Counted(realm string, c Census) {
+	r.note("counted %s %d %d %d", realm, c.Population, c.Capacity, c.Remaining)
+}
 func (r *recorder) StoreCall(op string, _ time.Duration, class string) {
 	r.note("store %s %s", op, class)
 }

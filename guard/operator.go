@@ -15,7 +15,7 @@ import (
 // network's buckets. The caller must be an admin, which the protocol checks.
 // Its error is an *Error.
 func (g *Guard) Forget(ctx context.Context, caller Caller, q ForgetRequest) error {
-	rules := g.rules.Load()
+	rules := g.current(ctx)
 	realm := cmp.Or(q.Realm, policy.DefaultRealm)
 	if err := mayUse(rules, caller, realm); err != nil {
 		return err
@@ -50,6 +50,7 @@ func (g *Guard) Forget(ctx context.Context, caller Caller, q ForgetRequest) erro
 	_, err = call(ctx, g, "forget", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, errors.Join(g.store.Forget(ctx, f), g.forgetLocal(ctx, f))
 	})
+	g.denials.clear()
 	if err != nil {
 		return unavailable(err)
 	}
@@ -85,7 +86,7 @@ func networkKeys(rules *Rules, realm, name string) ([]string, error) {
 // Explain answers how an attempt would be decided now, and why, and charges
 // nothing. The caller must be an admin. Its error is an *Error.
 func (g *Guard) Explain(ctx context.Context, caller Caller, q Request) (Explanation, error) {
-	rules := g.rules.Load()
+	rules := g.current(ctx)
 	r, err := resolve(g.ring, rules, caller, q)
 	if err != nil {
 		return Explanation{}, err

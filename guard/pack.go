@@ -118,6 +118,15 @@ func (d *reader) uvarint() int64 {
 	return int64(v)
 }
 
+func (d *reader) buckets() buckets {
+	v := d.uvarint()
+	if v > math.MaxUint32 {
+		d.bad = true
+		return 0
+	}
+	return buckets(v)
+}
+
 func (d *reader) text() string { return encode(d.bytes()) }
 
 func (d *reader) bytes() []byte { return d.take(int(d.byte())) }

@@ -27,8 +27,10 @@ type receipt struct {
 	local       bool   // charged on the buckets of one process
 	ttl         int64  // lifetime in microseconds; of notes only, a token says when it ends
 
-	lane  store.Lane
-	marks []mark // the charges made
+	lane    store.Lane
+	marks   []mark  // the charges made
+	logOnly buckets // that decided nothing; of notes and new receipts only
+	would   buckets // log-only ones that would have denied; of tokens only
 
 	issued, expires int64 // microseconds since 1970
 }
@@ -59,7 +61,7 @@ var successes = []string{policy.SuccessFull, policy.SuccessRefund, policy.Succes
 
 // receiptVersion is the first byte of a receipt. Another layout takes another
 // number; attempts live minutes, so nothing needs to read an old one.
-const receiptVersion = 1
+const receiptVersion = 2
 
 // errReceipt is returned for a body that is not one written here. Only a
 // holder of the secret can cause it.
@@ -70,6 +72,7 @@ var errReceipt = errors.New("receipt is malformed")
 func (r *receipt) note() ([]byte, error) {
 	w := r.pack()
 	w.uvarint(r.ttl)
+	w.uvarint(int64(r.logOnly))
 	return w.b, w.err
 }
 
@@ -82,6 +85,7 @@ func (r *receipt) body() ([]byte, error) {
 		w.byte(byte(m.id))
 		w.uvarint(m.cost)
 	}
+	w.uvarint(int64(r.would))
 	return w.b, w.err
 }
 
@@ -111,6 +115,7 @@ func (r *receipt) pack() *writer {
 func (r *receipt) readNote(b []byte) error {
 	d := r.unpack(b)
 	r.ttl = d.uvarint()
+	r.logOnly = d.buckets()
 	return d.end()
 }
 
@@ -121,6 +126,7 @@ func (r *receipt) readBody(b []byte) error {
 	for n := d.byte(); n > 0 && !d.bad; n-- {
 		r.marks = append(r.marks, mark{policy.ID(d.byte()), d.uvarint()})
 	}
+	r.would = d.buckets()
 	return d.end()
 }
 
@@ -173,6 +179,7 @@ func (g *Guard) open(token string) (*receipt, error) {
 // the record called dead is none.
 func (r *receipt) settled(lane store.Lane, issued int64, marks []mark) {
 	r.lane, r.marks, r.issued, r.expires = lane, marks, issued, issued+r.ttl
+	r.would = r.logOnly.dry(lane, marks)
 	if lane&(store.LaneDevice|store.LaneRepeatDevice) == 0 {
 		r.Device = nil
 	}

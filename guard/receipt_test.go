@@ -78,6 +78,7 @@ func TestReceiptComesBackFromItsToken(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(t, "marks") {
 			r.marks = append(r.marks, mark{policy.ID(rapid.IntRange(1, 16).Draw(t, "id")), rapid.Int64Range(1, 1000).Draw(t, "cost")})
 		}
+		r.would = buckets(rapid.Uint32().Draw(t, "would deny"))
 		token, err := g.seal(r)
 		if err != nil {
 			t.Fatalf("seal: %v", err)
@@ -96,6 +97,7 @@ func TestReceiptComesBackFromItsNote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawReceipt(t)
 		r.ttl = rapid.Int64Range(second, 3600*second).Draw(t, "ttl")
+		r.logOnly = buckets(rapid.Uint32().Draw(t, "log-only"))
 		note, err := r.note()
 		if err != nil {
 			t.Fatalf("note: %v", err)
@@ -114,7 +116,7 @@ func TestLargestTokenFits(t *testing.T) {
 	id := func(size int) string { return encode([]byte(strings.Repeat("\xff", size))) }
 	r := &receipt{
 		name: id(12), caller: id(8), place: id(8), idempotence: id(16), success: policy.SuccessNone, local: true,
-		lane: store.LaneRepeatNetwork, issued: 1 << 60, expires: 1 << 61,
+		lane: store.LaneRepeatNetwork, issued: 1 << 60, expires: 1 << 61, would: 1<<32 - 1,
 	}
 	r.Realm, r.Account, r.RepeatTag, r.Device = strings.Repeat("r", 64), id(16), id(8), &policy.Device{ID: id(12)}
 	for range 12 { // more than any lane has
@@ -160,7 +162,7 @@ func TestReceiptRefusesWhatHasNoForm(t *testing.T) {
 
 func TestReceiptRefusesWhatItDoesNotWrite(t *testing.T) {
 	r := &receipt{success: policy.SuccessFull, lane: store.LaneStranger}
-	good, err := r.body() // version, 7 texts, shard, success, local, class, networks, lane, marks
+	good, err := r.body() // version, 7 texts, shard, success, local, class, networks, lane, marks, would deny
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +182,7 @@ func TestReceiptRefusesWhatItDoesNotWrite(t *testing.T) {
 		"negative cost":     changed(marksAt, append([]byte{1, 1}, cost+"\x01"...)...),
 		"cost without end":  changed(marksAt, append([]byte{1, 1}, cost+"\x7f"...)...),
 		"missing mark":      changed(marksAt, 1),
+		"set too large":     append(append([]byte(nil), good[:len(good)-1]...), 0xff, 0xff, 0xff, 0xff, 0x10),
 		"one byte too many": append(append([]byte(nil), good...), 0),
 	} {
 		if err := new(receipt).readBody(b); err == nil {

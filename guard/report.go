@@ -31,7 +31,7 @@ func (g *Guard) Report(ctx context.Context, caller Caller, q Report) (Reported, 
 	if err := q.validate(); err != nil {
 		return Reported{}, err
 	}
-	rules := g.rules.Load()
+	rules := g.current(ctx)
 	var (
 		token *receipt
 		err   error
@@ -156,6 +156,7 @@ func (g *Guard) settle(ctx context.Context, rules *Rules, r *receipt, q Report) 
 		}
 	}
 	done, err := call(ctx, g, "settle", func(ctx context.Context) (store.Settled, error) { return g.store.Settle(ctx, s) })
+	g.denials.settled(s) // also after an error: it may have been done
 	if r.local {
 		// The charges lie in this process: give them back even while the
 		// store, which could have learned from it, is down.
@@ -170,6 +171,9 @@ func (g *Guard) settle(ctx context.Context, rules *Rules, r *receipt, q Report) 
 		return Reported{}, invalid("attempt", "has expired: its lifetime is over, and its charges stay")
 	}
 	g.watch.remove(r.name)
+	if done.Applied && q.Outcome == Success {
+		g.tellRight(r.would)
+	}
 	out := Reported{Applied: done.Applied}
 	if !done.Applied || done.Stale || !s.Learn || !q.RememberDevice || r.Account == "" {
 		return out, nil

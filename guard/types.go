@@ -73,6 +73,7 @@ type Decision struct {
 	WouldDeny []string // log-only limits that would have denied
 	Failures  int64    // reported for the account since its last success
 	Degraded  bool     // allowed by on_failure, nothing was decided
+	Recalled  bool     // denied again within a second, without asking the store
 
 	Limit      string // that denies or asks for the challenge
 	Level      string // of a network limit: host, site, subnet, pool
@@ -86,6 +87,8 @@ type Decision struct {
 
 	Meters []Meter // enforced buckets of the attempt, for the RateLimit headers
 	Shown  int     // index in Meters of the one the plain headers show, -1 for none
+
+	LogOnly []Meter // log-only buckets of the attempt
 }
 
 // Meter is the reading of one enforced bucket.
@@ -98,6 +101,7 @@ type Meter struct {
 	Remaining int64 // whole tokens
 	Reset     int64 // whole seconds until full; on the denying bucket, its wait
 	Charged   bool
+	Dry       bool // it could not pay, or a wait ran
 }
 
 // Report tells how an attempt ended.
@@ -188,11 +192,33 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Observer is told what the guard does, for metrics and logs. Its methods are
 // called on the path of a request and must not block. Values come from the
-// configuration and from fixed sets only.
+// configuration and from fixed sets only, except that FirstStrike is told the
+// account's keyed hash and the address: for a log, not for a label.
 type Observer interface {
 	Decided(realm, route string, d Decision)            // every check that was answered
 	WouldDeny(limit, level string)                      // a log-only bucket was dry
 	Reported(outcome string, applied bool)              // every report that was valid
 	Unreported(caller string, n int)                    // attempts whose lifetime ended unreported
 	StoreCall(op string, d time.Duration, class string) // class "" when it succeeded
+
+	// WouldDenyThenSuccess: an attempt that the log-only limit would have
+	// denied was reported as a success. It is told once a limit.
+	WouldDenyThenSuccess(limit, level string)
+
+	// Exempt: an attempt from an address of class exempt was decided.
+	Exempt(realm string)
+
+	// FirstStrike: the account's own limit ran dry for the first time since
+	// its strikes were last forgotten. client is "" where no one asked.
+	FirstStrike(realm, account, client string)
+
+	// Counted: the global limit of a realm was read, in the background.
+	Counted(realm string, c Census)
+}
+
+// Census is a reading of the global limit of one realm.
+type Census struct {
+	Population int64 // accounts that signed in this week or last, -1 where the limit does not grow with them
+	Capacity   int64 // tokens, population counted in
+	Remaining  int64 // whole tokens left
 }

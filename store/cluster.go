@@ -302,6 +302,7 @@ func (out *Taken) merge(g group, got Taken) {
 	out.Now = max(out.Now, got.Now)
 	if g.take.Record != "" {
 		out.Lane, out.Familiar, out.Failures, out.Now = got.Lane, got.Familiar, got.Failures, got.Now
+		out.Sources = got.Sources
 	}
 }
 

@@ -250,6 +250,17 @@ func (r *record) addNetwork(network string, now, sources int64) {
 	r.trim(prefixNetwork, sources)
 }
 
+// sources lists the entries that put an attempt on another lane; never nil.
+func (r *record) sources() []string {
+	list := []string{}
+	for _, name := range r.names {
+		if strings.HasPrefix(name, prefixNetwork) || strings.HasPrefix(name, prefixWrong) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 // trim removes the first entries with a prefix until at most n are left, and
 // returns their names.
 func (r *record) trim(prefix string, n int64) (gone []string) {

@@ -134,6 +134,11 @@ func options(t target, o RedisOptions) (*redis.UniversalOptions, error) {
 		Protocol: 2, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
+	if t.kind == "sentinel" {
+		// The library would keep as many with every sentinel, and make all of
+		// them each time that it looks for the master.
+		u.MinIdleConns = 0
+	}
 	if !t.tls {
 		if o.CAFile != "" {
 			return nil, errors.New("store.ca_file is set, but store.url is not rediss://")

@@ -137,8 +137,11 @@ func readTaken(reply any, t Take) (Taken, error) {
 	if marks != "-" {
 		out.Marks = strings.Split(marks, ",")
 	}
-	if out.Outcome == Repeated {
+	switch {
+	case out.Outcome == Repeated:
 		out.Note = note
+	case out.Outcome == Denied && note != "-":
+		out.Sources = append([]string{}, strings.Fields(note)...) // never nil: told that there are none
 	}
 	for b := takenHead; b < len(n); b += takenStep {
 		i := n[b] - 1

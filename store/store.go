@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -193,6 +194,20 @@ type Taken struct {
 	Marks    []string // of the charges that were made, when Repeated
 	Note     string   // of the first time, when Repeated
 	Buckets  []Bucket
+
+	// Sources, of a denial, are the entries of the account's record that put
+	// an attempt on another lane than a stranger's: n: and a network that the
+	// account signed in from, w: and a source that has wrong tags. nil means
+	// not told. See [Taken.Stranger].
+	Sources []string
+}
+
+// Stranger reports whether t, the answer to one attempt, tells that another
+// one at the same account, without a device, would be a stranger's, too.
+// network and wrong are Network and RepeatNetwork.Source of its [Take].
+func (t Taken) Stranger(network, wrong string) bool {
+	return t.Sources != nil && !slices.Contains(t.Sources, prefixNetwork+network) &&
+		!(wrong != "" && slices.Contains(t.Sources, wrong))
 }
 
 // Refund is one charge that may be given back.

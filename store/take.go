@@ -62,6 +62,8 @@ func take(s space, t Take, now int64) (Taken, error) {
 	}
 	if admitted {
 		out.Outcome = Admitted
+	} else if t.Record != "" {
+		out.Sources = rec.sources()
 	}
 	for i := range t.Charges {
 		b := &out.Buckets[i]

@@ -157,8 +157,20 @@ local function readall(list)
 end
 readall(charges)
 
+-- Of a denial: the entries of the record that put an attempt on another lane.
+local function sources()
+  local list = {}
+  for _, name in ipairs(rec.names) do
+    local p = string.sub(name, 1, 2)
+    if p == 'n:' or p == 'w:' then list[#list + 1] = name end
+  end
+  return table.concat(list, ' ')
+end
+
 local function answer()
-  local out = {outcome, now, attempt, issued, lane, (device or known) and 1 or 0, failed, replaced, first and first.marks or '-', first and first.note or '-'}
+  local note = first and first.note or '-'
+  if outcome == DENIED and recordkey then note = sources() end
+  local out = {outcome, now, attempt, issued, lane, (device or known) and 1 or 0, failed, replaced, first and first.marks or '-', note}
   for _, c in ipairs(charges) do
     out[#out + 1] = c.index
     out[#out + 1] = (c.dry and 1 or 0) + (c.charged and 2 or 0) + (c.struck and 4 or 0)

@@ -34,9 +34,14 @@ func strikes(t *testing.T, h Harness) {
 	h.want(t, k, store.Admitted)
 	out := h.want(t, k, store.Denied)
 	for i, want := range map[int]int64{onAccount: 1, onNetwork: 0, len(k.Charges) - 1: 1} {
-		if got := out.Buckets[i].Strikes; got != want {
-			t.Errorf("bucket %d: %d strikes, want %d", i, got, want)
+		if got := out.Buckets[i]; got.Strikes != want || got.Struck != (want > 0) {
+			t.Errorf("bucket %d: %d strikes, struck just now %t, want %d", i, got.Strikes, got.Struck, want)
 		}
+	}
+	// While the wait runs, further attempts bring no strike.
+	k.Now = start + second
+	if b := h.want(t, k, store.Denied).Buckets[onAccount]; b.Struck || b.Strikes != 1 {
+		t.Errorf("account %+v, want no further strike in its wait", b)
 	}
 	// At the end of the wait both lend an attempt.
 	k.Now = start + 30*second

@@ -1,0 +1,149 @@
+package guard
+
+import (
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"loginguard/policy"
+	"loginguard/store"
+)
+
+// denialMost is the longest for which a denial is repeated without asking the
+// store. A refund or an operator's forget at another instance may open the
+// bucket meanwhile, and nobody tells this one.
+const denialMost = time.Second
+
+// denials remembers which buckets were found dry, and until when, so that a
+// flood at one account or from one network is denied without the store. Only
+// strangers' attempts are denied by it: for the lanes of the owner the store is
+// asked, always. nil remembers nothing. It is safe for concurrent use.
+//
+// An attempt is known to be a stranger's when the account's record, as it was
+// at the last denial, knows neither its network nor a wrong password tag from
+// there; see [store.Taken.Stranger].
+type denials struct {
+	clock     func() time.Time              // time.Now, but for tests
+	dry       *lru.Cache[string, dryBucket] // by key, or record and field
+	strangers *lru.Cache[string, denied]    // by record
+}
+
+// dryBucket is one bucket that refused, as the store last saw it.
+type dryBucket struct {
+	store.Bucket
+	capacity, interval, cost int64 // of the charge: another size or cost is another question
+	seen, until              time.Time
+}
+
+// denied is what a denial told about an account.
+type denied struct {
+	store.Taken
+	until time.Time
+}
+
+// newDenials returns a memory of at most n buckets and as many accounts; the
+// longest unused is forgotten first, which costs a question to the store.
+func newDenials(n int) *denials {
+	if n <= 0 {
+		return nil
+	}
+	dry, err1 := lru.New[string, dryBucket](n)
+	strangers, err2 := lru.New[string, denied](n)
+	if err1 != nil || err2 != nil {
+		return nil // only of a size that is not positive
+	}
+	return &denials{time.Now, dry, strangers}
+}
+
+// now is the moment that what is learned and recalled counts from.
+func (m *denials) now() time.Time {
+	if m == nil {
+		return time.Time{}
+	}
+	return m.clock()
+}
+
+// recall answers an attempt that is certain to be denied still. The answer
+// holds the buckets that are known to be dry, with what is left of their waits.
+func (m *denials) recall(plan policy.Plan, r resolved, q Request, now time.Time) (store.Taken, bool) {
+	// An id may have been admitted before, a device has a lane of its own, and
+	// a challenge needs to know of every bucket.
+	if m == nil || q.ID != "" || r.Device != nil || q.CanChallenge || r.ChallengePassed {
+		return store.Taken{}, false
+	}
+	if t := &plan.Take; t.Record != "" {
+		d, ok := m.strangers.Get(t.Record)
+		if !ok || !now.Before(d.until) || !d.Stranger(t.Network, t.RepeatNetwork.Source) {
+			return store.Taken{}, false
+		}
+	}
+	out := store.Taken{Outcome: store.Denied, Lane: store.LaneStranger, Buckets: make([]store.Bucket, len(plan.Take.Charges))}
+	found := false
+	for i := range plan.Take.Charges {
+		c := &plan.Take.Charges[i]
+		if c.When&store.LaneStranger == 0 || c.LogOnly {
+			continue
+		}
+		b, ok := m.dry.Get(bucketName(plan.Take.Record, c))
+		if !ok || !now.Before(b.until) || b.cost != c.Cost || b.capacity != c.Limit.Capacity || b.interval != c.Limit.Interval {
+			continue
+		}
+		passed := now.Sub(b.seen).Microseconds()
+		b.Wait, b.Missing = max(1, b.Wait-passed), max(0, b.Missing-passed)
+		out.Buckets[i], found = b.Bucket, true
+	}
+	return out, found
+}
+
+// learn remembers a denial by the store. began is when the store was asked:
+// every wait counts from then, or later.
+func (m *denials) learn(plan policy.Plan, t store.Taken, began time.Time) {
+	if m == nil || t.Outcome != store.Denied || t.Lane != store.LaneStranger || plan.Take.Record != "" && t.Sources == nil {
+		return
+	}
+	if plan.Take.Record != "" {
+		m.strangers.Add(plan.Take.Record, denied{store.Taken{Sources: t.Sources}, began.Add(denialMost)})
+	}
+	for i, b := range t.Buckets {
+		c := &plan.Take.Charges[i]
+		if !b.Applies || !b.Dry || c.LogOnly || i == plan.Take.Challenged {
+			continue
+		}
+		m.dry.Add(bucketName(plan.Take.Record, c), dryBucket{
+			Bucket: b, cost: c.Cost, capacity: c.Limit.Capacity, interval: c.Limit.Interval,
+			seen: began, until: began.Add(min(denialMost, time.Duration(b.Wait)*time.Microsecond)),
+		})
+	}
+}
+
+// settled forgets what the end of an attempt may have changed: buckets that it
+// refunds, and from where its account signs in.
+func (m *denials) settled(s store.Settle) {
+	if m == nil {
+		return
+	}
+	if s.Record != "" {
+		m.strangers.Remove(s.Record)
+	}
+	for _, f := range s.Refunds {
+		m.dry.Remove(bucketName(s.Record, &store.Charge{Key: f.Key, Field: f.Field}))
+	}
+}
+
+// clear forgets everything: for new rules, and for an operator who lets
+// somebody in.
+func (m *denials) clear() {
+	if m == nil {
+		return
+	}
+	m.strangers.Purge()
+	m.dry.Purge()
+}
+
+// bucketName names the bucket of a charge: no key contains a blank.
+func bucketName(record string, c *store.Charge) string {
+	if c.Field != "" {
+		return record + " " + c.Field
+	}
+	return c.Key
+}
