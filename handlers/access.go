@@ -69,6 +69,12 @@ func (r *record) problem(p *problem) {
 	}
 }
 
+// headerRequestID is the name as a http.Header has it.
+var headerRequestID = http.CanonicalHeaderKey(echo.HeaderXRequestID)
+
+// Values that every answer has. They are shared: nobody changes them in place.
+var noStore, noSniff = []string{"no-store"}, []string{"nosniff"}
+
 // access is around every request: it names it, sets the headers that every
 // answer has, catches panics, has errors written, and writes the log line.
 func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
@@ -76,10 +82,11 @@ func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
 		start := time.Now()
 		r := &record{id: rand.Text(), peer: peerOf(c.Request().RemoteAddr)}
 		c.Set(recordKey, r)
+		s.pin(c)
 		h := c.Response().Header()
-		h.Set(echo.HeaderXRequestID, r.id)
-		h.Set("Cache-Control", "no-store")
-		h.Set(echo.HeaderXContentTypeOptions, "nosniff")
+		h[headerRequestID] = []string{r.id}
+		h["Cache-Control"] = noStore
+		h[echo.HeaderXContentTypeOptions] = noSniff
 
 		if err := safely(next, c); err != nil {
 			s.fail(err, c)
@@ -148,16 +155,30 @@ func (s *Server) line(path string, r *record, start time.Time) {
 	case len(r.wouldDeny) > 0:
 		level, keep = zerolog.InfoLevel, &s.denials
 	}
-	if level < s.log.GetLevel() || level < zerolog.GlobalLevel() {
+	denied := r.verdict == string(guard.Deny)
+	unseen := level < s.log.GetLevel() || level < zerolog.GlobalLevel()
+	if unseen && !(denied && s.events.wants(EventAttemptDenied)) {
 		return
 	}
 	ok, dropped := true, int64(0)
 	if level > zerolog.DebugLevel {
 		if ok, dropped = keep.take(start); !ok {
+			if denied {
+				s.events.dropped(EventAttemptDenied)
+			}
 			return
 		}
 	}
+	if denied {
+		s.events.denied(r, start, dropped)
+	}
+	if unseen {
+		return
+	}
 	e := s.log.WithLevel(level)
+	if denied {
+		e.Str("event", EventAttemptDenied)
+	}
 	// The address comes first and is a field of its own, so that what bans
 	// addresses by this log cannot be told another one by free text after it.
 	word(e, "client", r.client)

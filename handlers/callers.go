@@ -46,11 +46,12 @@ func (s *Server) as(id identity, h handler) echo.HandlerFunc {
 
 // caller identifies a client of the API.
 func (s *Server) caller(r *http.Request) (guard.Caller, error) {
-	if s.config.Loopback {
-		return s.local(), nil
+	now := s.running(r.Context())
+	if now.loopback {
+		return s.local(r), nil
 	}
 	keys, ok := credentials(r.Header)
-	by, found := s.match(keys)
+	by, found := match(now.callers, keys)
 	cert, certified := s.certified(r)
 	switch {
 	case ok && len(keys) == 0 && !certified:
@@ -79,12 +80,13 @@ func (s *Server) admins(r *http.Request) (guard.Caller, error) {
 // lets in. Who shows a key is held to it.
 func (s *Server) operator(r *http.Request) (guard.Caller, error) {
 	keys, ok := credentials(r.Header)
-	if (ok && len(keys) == 0 || s.config.Loopback) && localListener(r) {
+	loopback := s.running(r.Context()).loopback
+	if (ok && len(keys) == 0 || loopback) && localListener(r) {
 		if checkLocal(r) == nil && checkDirect(r) == nil {
-			return s.local(), nil
+			return s.local(r), nil
 		}
 	}
-	if s.config.Loopback {
+	if loopback {
 		// There are no keys, so that none can be right.
 		return guard.Caller{}, plain(http.StatusForbidden, "loopback", "Without a configured caller this serves this machine only.")
 	}
@@ -92,14 +94,14 @@ func (s *Server) operator(r *http.Request) (guard.Caller, error) {
 }
 
 // local is whoever sits at this machine.
-func (s *Server) local() guard.Caller {
-	return guard.Caller{Name: loopbackName, Realms: s.engine.Rules().Policy.Realms(), Admin: true}
+func (s *Server) local(r *http.Request) guard.Caller {
+	return guard.Caller{Name: loopbackName, Realms: s.rules(r.Context()).Policy.Realms(), Admin: true}
 }
 
 // match finds the caller of the keys that were shown, which must all be one.
 // It hashes once and compares with every caller, so that its time says nothing
 // about how close a key came or whose it is.
-func (s *Server) match(keys []string) (Caller, bool) {
+func match(callers []Caller, keys []string) (Caller, bool) {
 	if len(keys) == 0 {
 		return Caller{}, false
 	}
@@ -110,14 +112,14 @@ func (s *Server) match(keys []string) (Caller, bool) {
 		same &= subtle.ConstantTimeCompare(sum[:], other[:])
 	}
 	at := -1
-	for i := range s.callers {
-		eq := subtle.ConstantTimeCompare(sum[:], s.callers[i].KeySHA256[:])
+	for i := range callers {
+		eq := subtle.ConstantTimeCompare(sum[:], callers[i].KeySHA256[:])
 		at = subtle.ConstantTimeSelect(eq, i, at)
 	}
 	if at < 0 || same != 1 {
 		return Caller{}, false
 	}
-	return s.callers[at], true
+	return callers[at], true
 }
 
 // certified finds the caller whose name is the common name of a client
@@ -127,7 +129,7 @@ func (s *Server) certified(r *http.Request) (Caller, bool) {
 		return Caller{}, false
 	}
 	name := r.TLS.VerifiedChains[0][0].Subject.CommonName
-	for _, c := range s.callers {
+	for _, c := range s.running(r.Context()).callers {
 		if name != "" && c.Name == name {
 			return c, true
 		}

@@ -56,11 +56,11 @@ func (s *Server) question(c echo.Context, by guard.Caller) (guard.Request, error
 	if err := decodeBody(c, b.members()); err != nil {
 		return guard.Request{}, err
 	}
-	q, err := b.request(s.engine.Rules().Policy, by)
+	q, err := b.request(s.rules(c.Request().Context()).Policy, by)
 	if err != nil {
 		return guard.Request{}, err
 	}
-	s.hint(by, q)
+	s.hint(c.Request().Context(), by, q)
 	rec := recordOf(c)
 	rec.realm, rec.route = q.Realm, q.Route
 	return q, nil

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ func (m malformed) Error() string { return string(m) }
 // value is a place that one JSON value of one type is read into. A fresh place
 // is absent; the decoder fills it at most once.
 type value interface {
-	read(d *json.Decoder, name string) error
+	read(c *cursor, name string) error
 }
 
 // text is a string that may be absent.
@@ -58,30 +59,25 @@ func decodeObject(body []byte, m value) error {
 	case loneSurrogate(body):
 		return malformed(`The body has a \u escape that is half a character (a lone surrogate).`)
 	}
-	return m.read(json.NewDecoder(bytes.NewReader(body)), "")
+	return m.read(&cursor{b: body}, "")
 }
 
 // read reads one object. It is itself a value, so that objects nest.
-func (m members) read(d *json.Decoder, name string) error { return m.readWith(d, name, nil) }
+func (m members) read(c *cursor, name string) error { return m.readWith(c, name, nil) }
 
 // readWith reads one object; rest reads the members of other names, which are
 // refused where it is nil.
-func (m members) readWith(d *json.Decoder, name string, rest value) error {
-	t, err := d.Token()
-	if err != nil {
-		return malformed("The body is not JSON.")
-	}
-	if t != json.Delim('{') {
+func (m members) readWith(c *cursor, name string, rest value) error {
+	if !c.take('{') {
 		return wrongType(name, "an object")
 	}
-	seen := make(map[string]bool, len(m))
-	for d.More() {
-		t, err := d.Token()
-		key, ok := t.(string)
-		if err != nil || !ok {
+	var seen names
+	for !c.take('}') {
+		c.take(',')
+		key, ok := c.text()
+		if !ok || !c.take(':') {
 			return malformed("The body is not JSON.")
 		}
-		path := join(name, key)
 		v, ok := m[key]
 		switch {
 		case !ok && (rest == nil || m.alike(key)):
@@ -89,25 +85,43 @@ func (m members) readWith(d *json.Decoder, name string, rest value) error {
 		case !ok:
 			v = rest
 		}
-		if seen[key] {
-			return malformed("The member " + path + " is there twice.")
+		if !seen.add(key) {
+			return malformed("The member " + join(name, key) + " is there twice.")
 		}
-		seen[key] = true
-		if err := v.read(d, path); err != nil {
+		if err := v.read(c, join(name, key)); err != nil {
 			return err
 		}
-	}
-	if _, err := d.Token(); err != nil {
-		return malformed("The body is not JSON.")
 	}
 	return nil
 }
 
+// names is a set that is small where all members are known, and may hold
+// thousands where any are skipped.
+type names struct {
+	few  []string
+	many map[string]bool
+}
+
+// add adds a name; it returns false when the name was there.
+func (n *names) add(name string) bool {
+	if slices.Contains(n.few, name) || n.many[name] {
+		return false
+	}
+	switch {
+	case len(n.few) < 16:
+		n.few = append(n.few, name)
+	case n.many == nil:
+		n.many = map[string]bool{name: true}
+	default:
+		n.many[name] = true
+	}
+	return true
+}
+
 // read reads one string.
-func (v *text) read(d *json.Decoder, name string) error {
-	t, err := d.Token()
-	s, ok := t.(string)
-	if err != nil || !ok {
+func (v *text) read(c *cursor, name string) error {
+	s, ok := c.text()
+	if !ok {
 		return wrongType(name, "a string")
 	}
 	v.set, v.s = true, s
@@ -115,10 +129,9 @@ func (v *text) read(d *json.Decoder, name string) error {
 }
 
 // read reads one bool; 1 and "true" are none.
-func (v *flag) read(d *json.Decoder, name string) error {
-	t, err := d.Token()
-	b, ok := t.(bool)
-	if err != nil || !ok {
+func (v *flag) read(c *cursor, name string) error {
+	b, ok := c.boolean()
+	if !ok {
 		return wrongType(name, "true or false")
 	}
 	v.set, v.b = true, b
@@ -126,20 +139,18 @@ func (v *flag) read(d *json.Decoder, name string) error {
 }
 
 // read reads one list of strings.
-func (v *lines) read(d *json.Decoder, name string) error {
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+func (v *lines) read(c *cursor, name string) error {
+	if !c.take('[') {
 		return wrongType(name, "a list of strings")
 	}
 	v.set = true
-	for d.More() {
-		var line text
-		if err := line.read(d, name); err != nil {
+	for !c.take(']') {
+		c.take(',')
+		line, ok := c.text()
+		if !ok {
 			return wrongType(name, "a list of strings")
 		}
-		v.list = append(v.list, line.s)
-	}
-	if _, err := d.Token(); err != nil {
-		return malformed("The body is not JSON.")
+		v.list = append(v.list, line)
 	}
 	return nil
 }
@@ -150,19 +161,16 @@ func (v *lines) read(d *json.Decoder, name string) error {
 type open members
 
 // read reads one object.
-func (m open) read(d *json.Decoder, name string) error {
-	return members(m).readWith(d, name, skipped{})
+func (m open) read(c *cursor, name string) error {
+	return members(m).readWith(c, name, skipped{})
 }
 
 // skipped is a value that nobody looks at.
 type skipped struct{}
 
 // read skips one value of any type.
-func (skipped) read(d *json.Decoder, _ string) error {
-	var v json.RawMessage
-	if err := d.Decode(&v); err != nil {
-		return malformed("The body is not JSON.")
-	}
+func (skipped) read(c *cursor, _ string) error {
+	c.skip()
 	return nil
 }
 

@@ -81,6 +81,8 @@ func (f *fakeEngine) Explain(_ context.Context, c guard.Caller, r guard.Request)
 
 func (f *fakeEngine) Rules() guard.Rules { return f.rules }
 
+func (f *fakeEngine) InFlight() int { return 7 }
+
 func (f *fakeEngine) StoreUp() (bool, time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -63,7 +64,7 @@ func (s *Server) forwardAuth(c echo.Context, by guard.Caller) error {
 	if err != nil {
 		return err
 	}
-	s.hint(by, q)
+	s.hint(c.Request().Context(), by, q)
 	rec := recordOf(c)
 	rec.realm, rec.route = q.Realm, q.Route
 
@@ -98,7 +99,7 @@ func (s *Server) forwarded(r *http.Request, by guard.Caller) (guard.Request, err
 		return guard.Request{}, err
 	}
 	header := "x-forwarded-for"
-	if c := s.engine.Rules().Clients; c != nil {
+	if c := s.rules(r.Context()).Clients; c != nil {
 		header = c.Header()
 	}
 	return guard.Request{
@@ -110,7 +111,7 @@ func (s *Server) forwarded(r *http.Request, by guard.Caller) (guard.Request, err
 			Header: header,
 			Lines:  r.Header.Values(header),
 		},
-		NetworksOnly: account == "" || !s.config.ForwardAuth.Reports,
+		NetworksOnly: account == "" || !s.running(r.Context()).forwardAuth.Reports,
 	}, nil
 }
 
@@ -120,7 +121,7 @@ func (s *Server) forwarded(r *http.Request, by guard.Caller) (guard.Request, err
 // accounts, and which one the login will take is not known.
 func (s *Server) forwardedAccount(r *http.Request) (string, error) {
 	account := ""
-	if name := s.config.ForwardAuth.AccountHeader; name != "" {
+	if name := s.running(r.Context()).forwardAuth.AccountHeader; name != "" {
 		switch values := r.Header.Values(name); len(values) {
 		case 0:
 		case 1:
@@ -144,7 +145,7 @@ func (s *Server) forwardedAccount(r *http.Request) (string, error) {
 	if len(account) > maxAccount {
 		return "", plain(http.StatusBadRequest, "account", "An account has at most 1024 bytes.")
 	}
-	if s.blank(account) {
+	if s.blank(r.Context(), account) {
 		return "", nil
 	}
 	return account, nil
@@ -154,7 +155,7 @@ func (s *Server) forwardedAccount(r *http.Request) (string, error) {
 // by a client certificate, where Authorization is its client's; else in
 // Authorization.
 func (s *Server) proxy(r *http.Request) (guard.Caller, error) {
-	if s.config.Loopback || s.keyInAuthorization(r) {
+	if s.running(r.Context()).loopback || s.keyInAuthorization(r) {
 		return s.caller(r)
 	}
 	own := r.Clone(r.Context())
@@ -165,13 +166,13 @@ func (s *Server) proxy(r *http.Request) (guard.Caller, error) {
 // keyInAuthorization tells whether Authorization is the proxy's.
 func (s *Server) keyInAuthorization(r *http.Request) bool {
 	_, certified := s.certified(r)
-	return !s.config.Loopback && !certified && len(r.Header.Values("X-API-Key")) == 0
+	return !s.running(r.Context()).loopback && !certified && len(r.Header.Values("X-API-Key")) == 0
 }
 
 // blank tells whether a name is none: nothing is left of it in the form in
 // which accounts are compared.
-func (s *Server) blank(account string) bool {
-	names := s.engine.Rules().Names
+func (s *Server) blank(ctx context.Context, account string) bool {
+	names := s.rules(ctx).Names
 	return account == "" || names != nil && names.Canonical(account) == ""
 }
 

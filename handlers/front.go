@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -44,8 +43,8 @@ type FrontRule struct {
 }
 
 // Front is the reverse proxy in front of an application's login. It guards the
-// requests that its rules match, and hands all others on. It is safe for
-// concurrent use; the zero value is not usable.
+// requests that its rules match, and hands all others on. A server has one. It
+// is safe for concurrent use; the zero value is not usable.
 //
 // It learns outcomes from the application's answers, so a rule that takes a
 // wrong password for a success gives every guess back: see [FrontMatch]. It
@@ -53,7 +52,6 @@ type FrontRule struct {
 type Front struct {
 	server *Server
 	echo   *echo.Echo
-	rules  atomic.Pointer[frontRules]
 	slots  chan struct{} // guarded requests in progress
 	large  chan struct{} // those with more than smallBody
 
@@ -99,14 +97,25 @@ func NewFront(s *Server, c FrontConfig) (*Front, error) {
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.echo.ServeHTTP(w, r) }
 
 // Swap puts another configuration in force in one step. Requests in progress
-// end under the one they began with. MaxInFlight stays as it was.
+// end under the one they began with. MaxInFlight stays as it was. [Server.Swap]
+// does the same together with all the rest.
 func (f *Front) Swap(c FrontConfig) error {
+	rules, err := c.ready()
+	if err != nil {
+		return err
+	}
+	f.server.swapFront(rules)
+	return nil
+}
+
+// ready makes the configuration ready for use, or says what is wrong in it.
+func (c FrontConfig) ready() (*frontRules, error) {
 	u, err := parseUpstream(c.Upstream)
 	if err != nil {
-		return fmt.Errorf("front.upstream: %w", err)
+		return nil, fmt.Errorf("front.upstream: %w", err)
 	}
 	if c.DeviceCookie != "" && !strings.HasPrefix(c.DeviceCookie, cookiePrefix) {
-		return errors.New("front.device_cookie: must begin with " + cookiePrefix)
+		return nil, errors.New("front.device_cookie: must begin with " + cookiePrefix)
 	}
 	realm := cmp.Or(c.Realm, defaultRealm)
 	rules := &frontRules{
@@ -116,12 +125,11 @@ func (f *Front) Swap(c FrontConfig) error {
 	for i, r := range c.Rules {
 		ready, err := r.ready()
 		if err != nil {
-			return fmt.Errorf("front.rules[%d].%w", i, err)
+			return nil, fmt.Errorf("front.rules[%d].%w", i, err)
 		}
 		rules.rules = append(rules.rules, ready)
 	}
-	f.rules.Store(rules)
-	return nil
+	return rules, nil
 }
 
 func (r FrontRule) ready() (frontRule, error) {
@@ -221,7 +229,8 @@ func (r *frontRules) find(method, spelling string) (rule *frontRule, exact, know
 
 // serve answers one request: guarded, handed on, or refused.
 func (f *Front) serve(c echo.Context) error {
-	r, rules := c.Request(), f.rules.Load()
+	r := c.Request()
+	rules := f.server.running(r.Context()).front
 	if r.Method == http.MethodConnect || r.URL.Opaque != "" || r.URL.Path != "" && r.URL.Path[0] != '/' {
 		return plain(http.StatusBadRequest, "target", "The request does not ask for a path.")
 	}
@@ -274,7 +283,7 @@ func (f *Front) guard(c echo.Context, rules *frontRules, rule *frontRule) error 
 		return err
 	}
 	q := guard.Request{Realm: rules.realm, Route: rule.Route}
-	if route, ok := f.server.engine.Rules().Policy.Route(rule.Route); !ok || !route.NoAccount {
+	if route, ok := f.server.rules(r.Context()).Policy.Route(rule.Route); !ok || !route.NoAccount {
 		if q.Account, err = rule.place.account(r, body); err != nil {
 			return err
 		}
@@ -284,7 +293,7 @@ func (f *Front) guard(c echo.Context, rules *frontRules, rule *frontRule) error 
 	}
 	q.Device = deviceCookie(r.Header, rules.cookie)
 	q.Forwarded = f.forwarded(r)
-	f.server.hint(rules.caller, q)
+	f.server.hint(r.Context(), rules.caller, q)
 	rec.caller, rec.realm = frontName, rules.realm
 
 	start := time.Now()

@@ -89,6 +89,7 @@ func (f *Front) access(next echo.HandlerFunc) echo.HandlerFunc {
 		start := time.Now()
 		r := &record{id: rand.Text(), peer: peerOf(c.Request().RemoteAddr)}
 		c.Set(recordKey, r)
+		f.server.pin(c)
 		w := &frontWriter{ResponseWriter: c.Response().Writer}
 		c.Response().Writer = w
 		finished := false
@@ -136,7 +137,7 @@ func (f *Front) line(r *record, status int, start time.Time) {
 // for a browser, with the same status and headers.
 func (f *Front) fail(err error, c echo.Context) {
 	p := *problemOf(err)
-	p.Support = f.server.support()
+	p.Support = f.server.support(c.Request().Context())
 	rec := recordOf(c)
 	rec.problem(&p)
 	if writerOf(c).status != 0 {

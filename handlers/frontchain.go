@@ -11,7 +11,7 @@ import (
 // forwarded is the material from which the guard derives a client's address.
 func (f *Front) forwarded(r *http.Request) *guard.Forwarded {
 	header := "x-forwarded-for"
-	if clients := f.server.engine.Rules().Clients; clients != nil {
+	if clients := f.server.rules(r.Context()).Clients; clients != nil {
 		header = clients.Header()
 	}
 	return &guard.Forwarded{Peer: r.RemoteAddr, Header: header, Lines: r.Header.Values(header)}
@@ -27,7 +27,7 @@ type chain struct {
 // chainOf walks from the peer to the client, by the rules of the guard: it
 // asks the resolver about ever more of the list, until it finds the client.
 func (f *Front) chainOf(r *http.Request) chain {
-	clients := f.server.engine.Rules().Clients
+	clients := f.server.rules(r.Context()).Clients
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || clients == nil {
 		return chain{}

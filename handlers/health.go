@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"fmt"
-	"html"
 	"net/http"
 	"time"
 
@@ -53,36 +51,4 @@ func (s *Server) scrape(c echo.Context) error {
 	recordOf(c).silent = true
 	s.exporter.ServeHTTP(c.Response(), c.Request())
 	return nil
-}
-
-// pagePolicy lets a page of ours load, send and be framed by nothing.
-const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// pageHTML needs no script, style or image, and its policy allows none.
-const pageHTML = `<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<title>loginguard</title>
-<h1>loginguard</h1>
-<p>Version %s. The store is %s.</p>
-<ul>
-<li><a href="/readyz">/readyz</a>: whether requests should be sent here</li>
-<li><a href="/livez">/livez</a>: whether the process serves</li>
-<li><a href="/metrics">/metrics</a>: for Prometheus</li>
-</ul>
-</html>
-`
-
-// page answers / with a page for operators.
-func (s *Server) page(c echo.Context) error {
-	recordOf(c).silent = true
-	store := "up"
-	if up, _ := s.engine.StoreUp(); !up {
-		store = "down"
-	}
-	h := c.Response().Header()
-	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer")
-	return c.HTML(http.StatusOK, fmt.Sprintf(pageHTML, html.EscapeString(s.config.Version), store))
 }

@@ -51,6 +51,14 @@ func TestEveryMetricCanBeMadeToAppear(t *testing.T) {
 	m.Decided("default", "login", guard.Decision{Verdict: guard.Allow, Degraded: true})
 	m.WouldDeny("account", "")
 	m.WouldDeny("network", "pool")
+	m.WouldDenyThenSuccess("network", "pool")
+	m.Exempt("shop")
+	m.Counted("shop", guard.Census{Population: 40, Capacity: 1002, Remaining: 2})
+	m.Counted("default", guard.Census{Population: -1, Capacity: 1000, Remaining: 0})
+	m.Delivery("delivered")
+	m.Delivery("retried")
+	m.Delivery("failed")
+	b.events.dropped(EventAttemptDenied)
 	for _, o := range []string{"success", "failure", "cancelled"} {
 		m.Reported(o, true)
 	}
@@ -77,6 +85,24 @@ func TestEveryMetricCanBeMadeToAppear(t *testing.T) {
 		`loginguard_degraded_total{realm="default",route="login"} 1`,
 		`loginguard_would_deny_total{level="",limit="account"} 1`,
 		`loginguard_would_deny_total{level="pool",limit="network"} 1`,
+		`loginguard_would_deny_then_success_total{level="pool",limit="network"} 1`,
+		`loginguard_exempt_total{realm="shop"} 1`,
+		`loginguard_population{realm="shop"} 40`,
+		`loginguard_global_capacity{realm="shop"} 1002`,
+		`loginguard_global_remaining{realm="shop"} 2`,
+		`loginguard_global_remaining{realm="default"} 0`,
+		`loginguard_webhook_deliveries_total{result="delivered"} 1`,
+		`loginguard_webhook_deliveries_total{result="retried"} 1`,
+		`loginguard_webhook_deliveries_total{result="failed"} 1`,
+		`loginguard_events_dropped_total{kind="attempt_denied"} 1`,
+		`loginguard_events_dropped_total{kind="store_up"} 0`,
+		`loginguard_in_flight 7`,
+		`loginguard_limit_mode{level="",limit="account",mode="enforce"} 1`,
+		`loginguard_limit_mode{level="host",limit="network",mode="enforce"} 1`,
+		`loginguard_limit_mode{level="pool",limit="network",mode="enforce"} 1`,
+		`loginguard_overrides{state="active"} 0`,
+		`loginguard_overrides{state="expired"} 0`,
+		`loginguard_override_next_expiry_timestamp_seconds 0`,
 		`loginguard_reports_total{outcome="success"} 1`,
 		`loginguard_reports_total{outcome="failure"} 1`,
 		`loginguard_reports_total{outcome="cancelled"} 1`,
@@ -96,6 +122,9 @@ func TestEveryMetricCanBeMadeToAppear(t *testing.T) {
 		}
 	}
 	all := strings.Join(got, "\n")
+	if strings.Contains(all, `loginguard_population{realm="default"}`) {
+		t.Error("a population is shown that is not counted")
+	}
 	for _, want := range []string{`loginguard_build_info{goversion="go`, `version="v1.2.3"} 1`, "go_goroutines", "process_open_fds"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %s in\n%s", want, all)

@@ -19,14 +19,47 @@ func (m *Metrics) Decided(realm, route string, d guard.Decision) {
 		limit = d.Reason
 	}
 	m.decisions.WithLabelValues(realm, route, string(d.Verdict), limit, d.Level).Inc()
+	if d.Recalled {
+		m.recalled.WithLabelValues(d.Limit, d.Level).Inc()
+	}
 	if d.Degraded {
 		m.degraded.WithLabelValues(realm, route).Inc()
+	}
+	if d.Limit == "global" && d.Verdict == guard.Deny {
+		m.tell(func(e *Events) { e.globalDenied(realm, time.Now()) })
 	}
 }
 
 // WouldDeny implements guard.Observer: a log-only limit would have denied.
 func (m *Metrics) WouldDeny(limit, level string) {
 	m.wouldDeny.WithLabelValues(limit, level).Inc()
+}
+
+// WouldDenyThenSuccess implements guard.Observer: the one whom a log-only limit
+// would have denied was right.
+func (m *Metrics) WouldDenyThenSuccess(limit, level string) {
+	m.wouldDenyRight.WithLabelValues(limit, level).Inc()
+}
+
+// Exempt implements guard.Observer: an attempt came from an exempt address.
+func (m *Metrics) Exempt(realm string) { m.exempt.WithLabelValues(realm).Inc() }
+
+// FirstStrike implements guard.Observer: an account ran dry.
+func (m *Metrics) FirstStrike(realm, account, client string) {
+	m.tell(func(e *Events) { e.firstStrike(realm, account, client, time.Now()) })
+}
+
+// Counted implements guard.Observer: the global limit of a realm was read.
+func (m *Metrics) Counted(realm string, c guard.Census) { m.census.set(realm, c, time.Now()) }
+
+// Delivery counts a request to the webhook by what became of it.
+func (m *Metrics) Delivery(result string) { m.deliveries.WithLabelValues(m.results.word(result)).Inc() }
+
+// tell hands an event on, once there is somebody to hand it to.
+func (m *Metrics) tell(f func(*Events)) {
+	if e := m.events.Load(); e != nil {
+		f(e)
+	}
 }
 
 // Reported implements guard.Observer: a report was valid. One that came before

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -145,7 +146,7 @@ func sentence(e *guard.Error) string {
 // that is on its way already cannot be changed and is only recorded.
 func (s *Server) fail(err error, c echo.Context) {
 	p := *problemOf(err) // a copy: a problem may be a value shared by requests
-	p.Support = s.support()
+	p.Support = s.support(c.Request().Context())
 	recordOf(c).problem(&p)
 	if c.Response().Committed {
 		return
@@ -178,8 +179,8 @@ func (p *problem) setRetryAfter(h http.Header) {
 }
 
 // support returns where a person who was denied can ask for help.
-func (s *Server) support() string {
-	if p := s.engine.Rules().Policy; p != nil && p.SupportURL() != "" {
+func (s *Server) support(ctx context.Context) string {
+	if p := s.rules(ctx).Policy; p != nil && p.SupportURL() != "" {
 		return p.SupportURL()
 	}
 	return s.config.SupportURL

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -17,8 +18,8 @@ type proxyHint struct{ last atomic.Int64 } // Unix second of the last hint
 
 // hint looks at the material from which a client's address was derived. What
 // it logs comes from the configuration alone.
-func (s *Server) hint(by guard.Caller, q guard.Request) {
-	clients := s.engine.Rules().Clients
+func (s *Server) hint(ctx context.Context, by guard.Caller, q guard.Request) {
+	clients := s.rules(ctx).Clients
 	if q.Forwarded == nil || len(q.Forwarded.Lines) == 0 || clients == nil {
 		return
 	}

@@ -1,10 +1,8 @@
 package handlers
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"loginguard/guard"
 )
@@ -17,23 +15,42 @@ import (
 func setRateLimit(h http.Header, d guard.Decision) {
 	if d.Shown >= 0 && d.Shown < len(d.Meters) {
 		m := d.Meters[d.Shown]
-		h.Set("RateLimit-Limit", strconv.FormatInt(m.Capacity, 10))
-		h.Set("RateLimit-Remaining", strconv.FormatInt(m.Remaining, 10))
-		h.Set("RateLimit-Reset", strconv.FormatInt(m.Reset, 10))
+		h[headerLimit] = []string{strconv.FormatInt(m.Capacity, 10)}
+		h[headerRemaining] = []string{strconv.FormatInt(m.Remaining, 10)}
+		h[headerReset] = []string{strconv.FormatInt(m.Reset, 10)}
 	}
-	var policies, states []string
+	policies, states := make([]byte, 0, 192), make([]byte, 0, 192)
 	for i, m := range d.Meters {
 		if d.Verdict == guard.Allow && !m.Charged || d.Verdict != guard.Allow && i != d.Shown {
 			continue
 		}
-		name := meterName(m)
-		policies = append(policies, fmt.Sprintf("%q;q=%d;w=%d", name, m.Capacity, m.Window))
-		states = append(states, fmt.Sprintf("%q;r=%d;t=%d", name, m.Remaining, m.Reset))
+		policies = item(policies, m, ";q=", m.Capacity, ";w=", m.Window)
+		states = item(states, m, ";r=", m.Remaining, ";t=", m.Reset)
 	}
 	if len(policies) > 0 {
-		h.Set("RateLimit-Policy", strings.Join(policies, ", "))
-		h.Set("RateLimit", strings.Join(states, ", "))
+		h[headerPolicy] = []string{string(policies)}
+		h[headerState] = []string{string(states)}
 	}
+}
+
+// The names of the headers as a http.Header has them: Set would make them anew
+// for every answer.
+var (
+	headerLimit     = http.CanonicalHeaderKey("RateLimit-Limit")
+	headerRemaining = http.CanonicalHeaderKey("RateLimit-Remaining")
+	headerReset     = http.CanonicalHeaderKey("RateLimit-Reset")
+	headerPolicy    = http.CanonicalHeaderKey("RateLimit-Policy")
+	headerState     = http.CanonicalHeaderKey("RateLimit")
+)
+
+// item appends one item of a structured header, with two parameters.
+func item(b []byte, m guard.Meter, first string, n int64, second string, k int64) []byte {
+	if len(b) > 0 {
+		b = append(b, ", "...)
+	}
+	b = append(append(append(b, '"'), meterName(m)...), '"')
+	b = strconv.AppendInt(append(b, first...), n, 10)
+	return strconv.AppendInt(append(b, second...), k, 10)
 }
 
 // meterName tells the levels of the network limit apart, since one answer must

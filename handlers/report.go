@@ -64,7 +64,7 @@ func (s *Server) report(c echo.Context, by guard.Caller) error {
 		// The token knows all but the realm, which may be said once more.
 		r.Request.Realm, err = b.token(by)
 	} else {
-		r.Request, err = b.request(s.engine.Rules().Policy, by)
+		r.Request, err = b.request(s.rules(c.Request().Context()).Policy, by)
 	}
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -57,13 +56,13 @@ func (b *checkBody) members() members {
 }
 
 // read makes forwardedBody a value of the decoder.
-func (f *forwardedBody) read(d *json.Decoder, name string) error {
+func (f *forwardedBody) read(c *cursor, name string) error {
 	f.set = true
 	return members{
 		"peer":            &f.peer,
 		"x_forwarded_for": &f.xForwardedFor,
 		"forwarded":       &f.list,
-	}.read(d, name)
+	}.read(c, name)
 }
 
 // request checks the values and returns what the guard is asked. The error is

@@ -21,6 +21,7 @@ type Engine interface {
 	Forget(context.Context, guard.Caller, guard.ForgetRequest) error
 	Explain(context.Context, guard.Caller, guard.Request) (guard.Explanation, error)
 	Rules() guard.Rules
+	InFlight() int
 	StoreUp() (up bool, since time.Time)
 }
 
@@ -30,8 +31,8 @@ const (
 	ReadinessStore   = "store"   // not ready while the store is down
 )
 
-// Config is what the handlers are told once, at start. The policy, which a
-// reload may change, is asked for on every request instead.
+// Config is what the handlers are told at start. Callers, Loopback and
+// ForwardAuth may be replaced later, together with the policy: see [Server.Swap].
 type Config struct {
 	// Callers are the clients of the API. None, without Loopback, means that
 	// every request is refused.
@@ -50,6 +51,10 @@ type Config struct {
 	// ForwardAuth is about the questions of reverse proxies.
 	ForwardAuth ForwardAuth
 
+	// Events is who is told of what an operator wants to know at once; nil for
+	// the log alone.
+	Events *Events
+
 	Log     zerolog.Logger
 	Version string // shown on the operators' page
 }
@@ -59,14 +64,17 @@ type Config struct {
 type Server struct {
 	engine  Engine
 	config  Config
-	callers []Caller
+	now     atomic.Pointer[running] // what a reload may change
 	metrics *Metrics
+	events  *Events
 	log     zerolog.Logger
 
 	denials  sampler // lines about attempts that were denied
 	failures sampler // lines about requests that went wrong
 	hints    proxyHint
 	draining atomic.Bool
+	started  time.Time
+	history  history // of the operators' page
 
 	api, admin *echo.Echo
 	exporter   http.Handler // of the metrics
@@ -78,13 +86,18 @@ func New(g Engine, c Config, m *Metrics) *Server {
 	s := &Server{
 		engine:   g,
 		config:   c,
-		callers:  append([]Caller(nil), c.Callers...),
 		metrics:  m,
 		log:      c.Log,
 		denials:  sampler{perSecond: linesPerSecond},
 		failures: sampler{perSecond: linesPerSecond},
+		started:  time.Now(),
 	}
-	m.attach(c.Log, g.StoreUp)
+	s.now.Store(&running{callers: append([]Caller(nil), c.Callers...), loopback: c.Loopback, forwardAuth: c.ForwardAuth})
+	if s.events = c.Events; s.events == nil {
+		s.events = NewEvents(c.Log, nil)
+	}
+	s.events.attach(m)
+	m.attach(c.Log, g, s.events)
 	s.exporter = m.handler()
 	s.api = s.apiRoutes()
 	s.admin = s.adminRoutes()
@@ -95,8 +108,9 @@ func New(g Engine, c Config, m *Metrics) *Server {
 // /v1/limits; reverse proxies below /v1/forward-auth; mail servers at /wforce.
 func (s *Server) API() http.Handler { return s.api }
 
-// Admin serves probes, metrics and operators: /livez, /readyz, /metrics, /
-// and, with an admin key off loopback, /v1/forget and /v1/explain.
+// Admin serves probes, metrics and operators: /livez, /readyz, /metrics, the
+// page at / with /v1/status behind it and, with an admin key off loopback,
+// /v1/forget and /v1/explain.
 func (s *Server) Admin() http.Handler { return s.admin }
 
 // Drain makes /readyz answer 503, so that no new work is sent here while the
@@ -106,11 +120,9 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // apiRoutes lists what callers may ask, and who may ask it.
 func (s *Server) apiRoutes() *echo.Echo {
 	e := s.newEcho()
-	if s.config.Loopback {
-		// Before the routes, so that a page in a browser cannot even learn
-		// which paths exist.
-		e.Use(refuseForeign)
-	}
+	// Before the routes, so that a page in a browser cannot even learn which
+	// paths exist.
+	e.Use(s.refuseForeign)
 	e.POST("/v1/check", s.as(s.caller, s.check))
 	e.POST("/v1/report", s.as(s.caller, s.report))
 	e.POST("/v1/forget", s.as(s.admins, s.forget))
@@ -128,9 +140,9 @@ func (s *Server) adminRoutes() *echo.Echo {
 	get(e, "/livez", s.livez)
 	get(e, "/readyz", s.readyz)
 	get(e, "/metrics", s.scrape)
-	get(e, "/", s.page)
-	e.POST("/v1/forget", s.as(s.operator, s.forget))
-	e.POST("/v1/explain", s.as(s.operator, s.explain))
+	s.pageRoutes(e)
+	e.POST("/v1/forget", s.as(s.operator, s.forget), ownPage)
+	e.POST("/v1/explain", s.as(s.operator, s.explain), ownPage)
 	return e
 }
 

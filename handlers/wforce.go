@@ -105,7 +105,7 @@ func (s *Server) wforceAllow(c echo.Context, by guard.Caller) error {
 	if d.Verdict == guard.Allow {
 		return answer(c, http.StatusOK, typeJSON, wforceAnswer{Status: wforceAllow, Attrs: map[string]string{}})
 	}
-	a := wforceAnswer{Status: wforceDeny, Msg: s.wforceText(d), Attrs: map[string]string{
+	a := wforceAnswer{Status: wforceDeny, Msg: s.wforceText(c.Request().Context(), d), Attrs: map[string]string{
 		"retry_after": strconv.Itoa(max(d.RetryAfter, 1)),
 	}}
 	for name, v := range map[string]string{"limit": d.Limit, "level": d.Level, "reason": d.Reason} {

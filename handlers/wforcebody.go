@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -61,7 +62,7 @@ func (s *Server) wforceRequest(c echo.Context, by guard.Caller, b *wforceBody) (
 		PasswordTag: b.tag(),
 		RepeatOnly:  true,
 	}
-	if s.blank(q.Account) {
+	if s.blank(c.Request().Context(), q.Account) {
 		q.Account, q.NetworksOnly = "", true
 	}
 	return q, nil
@@ -149,7 +150,7 @@ func (s *Server) wforceReset(c echo.Context, by guard.Caller) error {
 		list = append(list, guard.ForgetRequest{Realm: realm, Account: login.s})
 	}
 	if ip.set {
-		host, err := s.host(ip.s)
+		host, err := s.host(c.Request().Context(), ip.s)
 		if err != nil {
 			return err
 		}
@@ -167,8 +168,8 @@ func (s *Server) wforceReset(c echo.Context, by guard.Caller) error {
 }
 
 // host returns the finest network of an address: what is counted for it alone.
-func (s *Server) host(ip string) (string, error) {
-	rules := s.engine.Rules()
+func (s *Server) host(ctx context.Context, ip string) (string, error) {
+	rules := s.rules(ctx)
 	client, err := rules.Clients.FromIP(ip)
 	if err != nil {
 		return "", invalid("ip", "This is not an address.")

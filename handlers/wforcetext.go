@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -39,7 +40,7 @@ func (wforce) refuse(c echo.Context, p *problem) {
 // again and again, at the cost of the very limit that they ran into. It tells
 // an attacker nothing: accounts that do not exist are answered alike, and when
 // the wait ends is no secret of the API either.
-func (s *Server) wforceText(d guard.Decision) string {
+func (s *Server) wforceText(ctx context.Context, d guard.Decision) string {
 	text := wforceTrouble
 	switch {
 	case d.Reason != "":
@@ -51,7 +52,7 @@ func (s *Server) wforceText(d guard.Decision) string {
 		text = "Too many sign-in attempts on this account. Your password was not checked. Try again in " + spoken(d.RetryAfter) + "."
 	}
 	// The text becomes one line of IMAP, POP3 or SMTP.
-	if url := s.support(); url != "" && strings.IndexFunc(url, func(r rune) bool { return r <= ' ' || r >= 0x7F }) < 0 {
+	if url := s.support(ctx); url != "" && strings.IndexFunc(url, func(r rune) bool { return r <= ' ' || r >= 0x7F }) < 0 {
 		text += " Help: " + url
 	}
 	return text
