@@ -44,17 +44,12 @@ func openStore(ctx context.Context, c config.Store, log zerolog.Logger) (*counte
 	return &counters{r, news}, nil
 }
 
-// changed tells the log that the store is down or up again. One that is up
-// again may be another server than before, so it is inspected; by then the
-// service runs, and what is found is an error in the log.
-func (c *counters) changed(ctx context.Context, up bool, onFailure string, log zerolog.Logger) {
-	if !up {
-		log.Warn().Str("on_failure", onFailure).Msg("the store does not answer: attempts are decided by on_failure until it does")
-		return
-	}
-	log.Info().Msg("the store answers again")
+// changed is told when the store is down or up again. One that is up again may
+// be another server than before, so it is inspected; by then the service runs,
+// and what is found is an error in the log.
+func (c *counters) changed(ctx context.Context, up bool, log zerolog.Logger) {
 	r, ok := c.Store.(*store.Redis)
-	if !ok {
+	if !ok || !up {
 		return
 	}
 	go func() {

@@ -14,9 +14,9 @@ import (
 
 // run serves on l until ctx ends, then drains, in the grace of the
 // configuration, and returns nil: first probes are told, and clients are asked
-// to leave the connections that they keep; then it stops accepting, and lets
-// the requests in progress finish. The admin listener goes last, so that
-// probes see all of it.
+// to leave the connections that they keep; then it stops accepting, once all
+// who had connected are in, and lets the requests in progress finish. The admin
+// listener goes last, so that probes see all of it.
 func (s *service) run(ctx context.Context, l *listeners, c *config.Config) error {
 	api, admin := newServer(s.handlers.API(), s.log), newServer(s.handlers.Admin(), s.log)
 	leave := &farewell{most: farewellMost}
@@ -49,23 +49,31 @@ func (s *service) run(ctx context.Context, l *listeners, c *config.Config) error
 	leave.say(grace)
 	// Both at once: the grace is for all together.
 	var working sync.WaitGroup
-	working.Go(func() { s.shutdown(grace, "the API", api) })
+	working.Go(func() { s.shutdown(grace, "the API", api, l.apiSocket) })
 	if front != nil {
-		working.Go(func() { s.shutdown(grace, "the front", front) })
+		working.Go(func() { s.shutdown(grace, "the front", front, l.frontSocket) })
 	}
 	working.Wait()
+	s.closeHook(grace)
 	// Probes are short, but a grace that is used up would cut them off.
 	last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancelLast()
-	s.shutdown(last, "admin", admin)
+	s.shutdown(last, "admin", admin, nil)
 	if err == nil {
 		s.log.Info().Msg("stopped")
 	}
 	return err
 }
 
-// shutdown ends a server, the hard way when the grace is over.
-func (s *service) shutdown(grace context.Context, name string, server *http.Server) {
+// shutdown ends a server, the hard way when the grace is over. Who has just
+// connected to its socket is let in before that is closed, where the system can
+// do so; nil for a server whose clients may as well ask again.
+func (s *service) shutdown(grace context.Context, name string, server *http.Server, socket net.Listener) {
+	if socket != nil {
+		if err := lastCall(grace, socket); err != nil {
+			s.log.Debug().Err(err).Str("listener", name).Msg("closing with connections in the queue")
+		}
+	}
 	if err := server.Shutdown(grace); err == nil {
 		return
 	}

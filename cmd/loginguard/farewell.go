@@ -21,7 +21,7 @@ const (
 	// farewellQuiet is how often in a row nobody may be found before all have:
 	// a client that was asked to leave comes back over a new connection until
 	// it, or its balancer, has heard of the drain by /readyz. What connects
-	// just when a listener closes is reset.
+	// just when a listener closes is reset, see lastCall.
 	farewellQuiet = 10
 )
 

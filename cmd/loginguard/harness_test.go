@@ -48,10 +48,22 @@ func (l *lockedBuffer) String() string {
 // returns when it has said where it is.
 func start(t *testing.T, config string, environ ...string) *running {
 	t.Helper()
+	return startFile(t, write(t, "config.yaml", config), environ...)
+}
+
+// startFile is [start] with a file that the test goes on to change.
+func startFile(t *testing.T, file string, environ ...string) *running {
+	t.Helper()
+	return startArgs(t, []string{"--config", file}, environ...)
+}
+
+// startArgs is [start] with other arguments than a file.
+func startArgs(t *testing.T, args []string, environ ...string) *running {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	s := &running{stop: stop, exited: make(chan int, 1), log: new(lockedBuffer)}
 	out, in := io.Pipe()
-	args := []string{"--config", write(t, "config.yaml", config), "--api-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}
+	args = append([]string{"--api-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}, args...)
 	go func() {
 		s.exited <- run(ctx, args, environ, in, s.log)
 		in.Close()

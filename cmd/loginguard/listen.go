@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -19,6 +20,10 @@ type listeners struct {
 	front      net.Listener // nil where none is configured
 	tls        bool         // the API speaks TLS
 	frontTLS   bool
+
+	apiCert, frontCert certificate
+
+	apiSocket, frontSocket net.Listener // beneath TLS
 }
 
 // listen opens all sockets, or none.
@@ -27,19 +32,20 @@ func listen(c *config.Config) (*listeners, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := net.Listen("tcp", c.Server.API.Listen)
+	api, err := listenTCP(c.Server.API.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("server.api.listen: %w", err)
 	}
-	admin, err := net.Listen("tcp", c.Server.Admin.Listen)
+	admin, err := listenTCP(c.Server.Admin.Listen)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("server.admin.listen: %w", err), api.Close())
 	}
-	l := &listeners{api: api, admin: admin}
+	l := &listeners{api: api, admin: admin, apiSocket: api}
 	if err := l.openFront(c.Server.Front); err != nil {
 		return nil, errors.Join(err, api.Close(), admin.Close())
 	}
 	if settings != nil {
+		l.apiCert.of(settings)
 		l.api, l.tls = tls.NewListener(api, settings), true
 	}
 	return l, nil
@@ -54,13 +60,23 @@ func (l *listeners) openFront(c config.FrontListener) error {
 	if err != nil {
 		return err
 	}
-	if l.front, err = net.Listen("tcp", c.Listen); err != nil {
+	if l.front, err = listenTCP(c.Listen); err != nil {
 		return fmt.Errorf("server.front.listen: %w", err)
 	}
+	l.frontSocket = l.front
 	if settings != nil {
+		l.frontCert.of(settings)
 		l.front, l.frontTLS = tls.NewListener(l.front, settings), true
 	}
 	return nil
+}
+
+// listenTCP listens without Multipath TCP, to whose sockets no filter can be
+// attached, see lastCall.
+func listenTCP(addr string) (net.Listener, error) {
+	var c net.ListenConfig
+	c.SetMultipathTCP(false)
+	return c.Listen(context.Background(), "tcp", addr)
 }
 
 // newServer bounds what a slow or greedy client can hold: a check is one small

@@ -31,6 +31,19 @@ func newLogger(c config.Log, w io.Writer) (zerolog.Logger, error) {
 	return zerolog.New(w).Level(level).With().Timestamp().Logger(), nil
 }
 
+// newServiceLogger is [newLogger] with a level that can be changed while it
+// runs: that of the process, which all loggers look at.
+func newServiceLogger(c config.Log, w io.Writer) (zerolog.Logger, error) {
+	level, err := zerolog.ParseLevel(c.Level)
+	if err != nil {
+		return zerolog.Nop(), err
+	}
+	c.Level = zerolog.LevelDebugValue
+	log, err := newLogger(c, w)
+	zerolog.SetGlobalLevel(level)
+	return log, err
+}
+
 // oneLine quotes a message that would forge a line or colour the terminal;
 // values of fields are quoted by the writer itself.
 func oneLine(message any) string {

@@ -13,8 +13,8 @@ func main() {
 
 // untilSignal returns a context that ends with the first SIGINT or SIGTERM. The
 // second one ends the process at once, for those who cannot wait for a drain.
-// SIGHUP, with which other services read their configuration again, would end
-// a process that does not take it; here it does nothing.
+// SIGHUP would end a process that does not take it; what serves does, to read
+// its configuration again, and to all else it does nothing.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

@@ -34,9 +34,12 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	var usage usageError
+	var status exitStatus
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &status):
+		return int(status)
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "loginguard: %v\nRun 'loginguard --help' for usage.\n", err)
 		return exitUsage
@@ -56,16 +59,22 @@ func (p *program) root() *cobra.Command {
 		Use:   "loginguard",
 		Short: "Protects logins against guessing, without locking their owners out",
 		Long: "loginguard decides, before a password is looked at, whether a login attempt may go ahead.\n" +
-			"Without a command it serves.",
+			"Without a command it serves.\n\n" +
+			"Exit status: 0 all went well, 1 something failed, 2 the command is wrong. Some commands end with 3 when\n" +
+			"they find what one looks for with them; their help says so.",
+		Example: "  loginguard --config /etc/loginguard/config.yaml\n" +
+			"  loginguard --store-url redis://127.0.0.1:6379/0 --log-format text",
 		Args: noArguments,
 		RunE: serve.RunE,
 
 		SilenceErrors: true, // run reports them, with the exit status
 		SilenceUsage:  true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true // completionCommand stands in for it
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	serve.Example = root.Example
 	p.settingFlags(root)
+	root.AddCommand(p.limitsCommand(), p.explainCommand(), p.forgetCommand(), p.overridesCommand(), p.listsCommand(), p.replayCommand(), p.completionCommand())
 	root.AddCommand(serve, p.configCommand(), p.callersCommand(), p.versionCommand())
 	return root
 }

@@ -2,16 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/signal"
 	"runtime/debug"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"loginguard/cmd/loginguard/config"
+	"loginguard/cmd/loginguard/watch"
 	"loginguard/guard"
 	"loginguard/handlers"
+	"loginguard/handlers/webhook"
+	"loginguard/keys"
 )
 
 func (p *program) serveCommand() *cobra.Command {
@@ -25,21 +32,36 @@ func (p *program) serveCommand() *cobra.Command {
 	return c
 }
 
+// denialsKept bounds what is remembered of denials to answer a flood without
+// the store: some tens of megabytes at most.
+const denialsKept = 1 << 16
+
 // serve runs the service until ctx ends or something fails that it cannot do
 // without. It returns nil after an orderly end.
 func (p *program) serve(ctx context.Context) error {
+	// Before anything is read, so that no change is missed.
+	hup := hangups()
+	defer signal.Ignore(syscall.SIGHUP)
+	var troubled troubles
+	files := watch.New(watch.Options{Trouble: troubled.add})
+	defer files.Close()
+	files.Watch([]string{p.file()})
+
 	c, warnings, err := p.load()
 	if err != nil {
 		p.warn(warnings)
 		return mistakes(err)
 	}
-	log, err := newLogger(c.Log, p.stderr)
+	defer zerolog.SetGlobalLevel(zerolog.GlobalLevel()) // as it is now
+	log, err := newServiceLogger(c.Log, p.stderr)
 	if err != nil {
 		return fmt.Errorf("setting up the log: %w", err)
 	}
+	troubled.tell(log)
 	for _, w := range warnings {
 		log.Warn().Msg(w)
 	}
+	files.Watch(append(c.Files(), p.file()))
 	s, err := newService(ctx, c, log)
 	if err != nil {
 		return err
@@ -51,19 +73,36 @@ func (p *program) serve(ctx context.Context) error {
 		return err
 	}
 	log.Info().Str("version", s.version).Str("api", l.api.Addr().String()).Str("admin", l.admin.Addr().String()).
-		Str("mode", c.Mode).Msg("serving")
+		Str("mode", c.Mode).Uint64("config_hash", s.hash).Msg("serving")
 	announce(p.stdout, l, c)
+
+	r := newReloader(p, s, l, files, c, warnings)
+	reloading, stop := context.WithCancel(ctx)
+	var reloader sync.WaitGroup
+	reloader.Go(func() { r.run(reloading, hup) })
+	reloader.Go(func() { s.handlers.Run(reloading) })
+	defer reloader.Wait()
+	defer stop()
 	return s.run(ctx, l, c)
 }
 
 // service is everything that runs, from the store up to the handlers.
 type service struct {
 	store    *counters
+	ring     *keys.Ring
 	guard    *guard.Guard
+	metrics  *handlers.Metrics
 	handlers *handlers.Server
+	events   *handlers.Events
+	hook     *webhook.Sender // nil where none is configured
 	front    *handlers.Front // nil where none is configured
 	log      zerolog.Logger
 	version  string
+
+	// What a reload may change, as it was last put in force. Whoever reloads
+	// owns it.
+	running handlers.Running
+	hash    uint64 // of the configuration
 }
 
 // newService builds a service that listens nowhere yet.
@@ -72,7 +111,7 @@ func newService(ctx context.Context, c *config.Config, log zerolog.Logger) (*ser
 	if random {
 		log.Info().Msg("no identity secret is set, a random one is used: device tokens end with this process, like all that is kept in memory")
 	}
-	rules, err := c.Rules(ring, time.Now())
+	running, hash, err := build(c, ring, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -81,36 +120,40 @@ func newService(ctx context.Context, c *config.Config, log zerolog.Logger) (*ser
 		return nil, err
 	}
 	info, _ := debug.ReadBuildInfo()
-	s := &service{store: counters, log: log, version: version(info)}
+	s := &service{store: counters, ring: ring, log: log, version: version(info)}
 	metrics := handlers.NewMetrics(s.version)
-	s.guard = guard.New(counters, ring, rules, guard.Options{
+	s.metrics = metrics
+	events, hook, err := newEvents(c.Events.Webhook, metrics, s.version, log)
+	if err != nil {
+		return nil, errors.Join(err, counters.Close())
+	}
+	s.events, s.hook = events, hook
+	s.guard = guard.New(counters, ring, running.Rules, guard.Options{
 		MaxInFlight: c.Server.MaxInFlight,
 		Observer:    metrics,
 		OnFailure:   c.Store.OnFailure,
+		Denials:     denialsKept,
 
-		StoreChanged: func(up bool) { counters.changed(ctx, up, c.Store.OnFailure, log) },
-	})
-	callers, err := apiCallers(c.Callers)
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	s.handlers = handlers.New(s.guard, handlers.Config{
-		Callers:   callers,
-		Readiness: c.Server.Readiness,
-		Loopback:  len(callers) == 0,
-		ForwardAuth: handlers.ForwardAuth{
-			AccountHeader: c.ForwardAuth.AccountHeader,
-			Reports:       c.ForwardAuth.Reports,
+		StoreChanged: func(up bool) {
+			events.StoreChanged(up, c.Store.OnFailure)
+			counters.changed(ctx, up, log)
 		},
-		Log:     log,
-		Version: s.version,
+	})
+	s.handlers = handlers.New(s.guard, handlers.Config{
+		Readiness: c.Server.Readiness,
+		Events:    events,
+		Log:       log,
+		Version:   s.version,
 	}, metrics)
-	if c.Server.Front.Listen != "" {
-		if s.front, err = handlers.NewFront(s.handlers, frontConfig(c)); err != nil {
+	if running.Front != nil {
+		if s.front, err = handlers.NewFront(s.handlers, *running.Front); err != nil {
 			s.close()
 			return nil, err
 		}
+	}
+	if err := s.swap(running, hash); err != nil {
+		s.close()
+		return nil, err
 	}
 	return s, nil
 }
@@ -118,6 +161,9 @@ func newService(ctx context.Context, c *config.Config, log zerolog.Logger) (*ser
 // close releases what newService took.
 func (s *service) close() {
 	s.guard.Close()
+	atOnce, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	s.closeHook(atOnce)
 	if err := s.store.Close(); err != nil {
 		s.log.Warn().Err(err).Msg("closing the store")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,10 @@ func (p *program) settingFlags(c *cobra.Command) {
 		p.flags = append(p.flags, given)
 	}
 }
+
+// file is the name of the configuration file, which need not exist when it is
+// the default.
+func (p *program) file() string { return cmp.Or(p.configFile, config.DefaultFile) }
 
 // load reads the configuration that the command line asks for.
 func (p *program) load() (*config.Config, []string, error) {

@@ -16,7 +16,7 @@ import (
 //	              package has a say
 //	default       of a key left out in an element of a list or an added map entry
 //	kind          date: a text that YAML may have taken for a time
-//	mask          secret, url or digest: how [Config.Print] hides it
+//	mask          secret, url, hook or digest: how [Config.Print] hides it
 //
 // A Config from [Load] is complete and valid. The zero value is not.
 type Config struct {
@@ -36,9 +36,11 @@ type Config struct {
 	Overrides     []Override       `mapstructure:"overrides"`
 	Front         Front            `mapstructure:"front"`
 	ForwardAuth   ForwardAuth      `mapstructure:"forward_auth"`
+	Events        Events           `mapstructure:"events"`
 	Log           Log              `mapstructure:"log"`
 
-	ring *keys.Ring // nil when no identity secret is set
+	ring     *keys.Ring // nil when no identity secret is set
+	fromFile bool       // the file was there, and not empty
 }
 
 // Server is what listens, and how much it takes on.
@@ -183,6 +185,18 @@ type FrontHeader struct {
 type ForwardAuth struct {
 	AccountHeader string `mapstructure:"account_header"`
 	Reports       bool   `mapstructure:"reports"`
+}
+
+// Events says who else is told of what the log says at once.
+type Events struct {
+	Webhook Webhook `mapstructure:"webhook"`
+}
+
+// Webhook is where events are sent to, signed by Standard Webhooks.
+type Webhook struct {
+	URL    string   `mapstructure:"url" mask:"hook"`      // "" for nowhere
+	Secret string   `mapstructure:"secret" mask:"secret"` // whsec_ and base64 of 24 to 64 bytes
+	Kinds  []string `mapstructure:"kinds"`
 }
 
 // Log is what is logged to standard error.

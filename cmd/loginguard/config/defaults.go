@@ -30,6 +30,7 @@ func Default() *Config {
 		Limits:        defaultLimits(p.Limits),
 		Networks:      Networks{Hosting: Hosting{Scale: p.HostingScale}},
 		Front:         Front{Realm: policy.DefaultRealm, PassThrough: true},
+		Events:        Events{Webhook: Webhook{Kinds: defaultKinds()}},
 		Log:           Log{Level: "info", Format: FormatJSON},
 	}
 	for name, r := range p.Routes {

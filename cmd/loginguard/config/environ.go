@@ -84,6 +84,8 @@ func (r *report) environment(environ []string, targets []target) map[string]any 
 			r.refuse(place{source: name}, "", "may mean %s or %s: set it in the file", found[0].path(), found[1].path())
 		case name == secretVar || name == secretFileVar:
 			// read by identitySecret
+		case name == webhookFileVar:
+			// read by webhookSecret
 		case fileOnly(schema, name, nil):
 			r.refuse(place{source: name}, "", "cannot be set by a variable: use the file")
 		default:

@@ -35,7 +35,9 @@ func Load(path string, environ []string, settings []Setting) (*Config, []string,
 		r.refuse(place{source: r.file}, "", "%v", err)
 		return nil, r.warnings, r.result()
 	}
+	c.fromFile = len(file) > 0
 	c.ring = r.identitySecret(variables(environ))
+	r.webhookSecret(c, variables(environ))
 	r.validate(c, time.Now())
 	if err := r.result(); err != nil {
 		return nil, r.warnings, err

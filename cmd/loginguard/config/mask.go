@@ -16,6 +16,10 @@ func mask(how, value string) string {
 		return maskURL(value)
 	case "digest":
 		return maskDigest(value)
+	case "hook":
+		return maskHook(value)
+	case "secret":
+		return maskSecret(value)
 	default:
 		return value
 	}
@@ -29,6 +33,30 @@ func maskDigest(hex string) string {
 		return hex
 	}
 	return hex[:shown] + strings.Repeat("0", len(hex)-shown)
+}
+
+// maskSecret hides all of a secret but that there is one. What it leaves is
+// refused when it is loaded: it must not become a secret that everybody knows.
+func maskSecret(s string) string {
+	if s == "" {
+		return ""
+	}
+	return hidden
+}
+
+// maskHook hides all of an address but the host: the path of a webhook is
+// often the very key to it.
+func maskHook(s string) string {
+	masked := maskURL(s)
+	scheme, rest, ok := strings.Cut(masked, "://")
+	if !ok {
+		return masked
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 || rest[end:] == "/" {
+		return masked
+	}
+	return scheme + "://" + rest[:end] + "/" + hidden
 }
 
 // hostList is the authority of an address without credentials: hosts, with

@@ -63,6 +63,7 @@ type report struct {
 	warnings []string
 
 	badSecret bool // a secret was given, and is refused
+	badHook   bool // the file with the secret of the webhook cannot be read
 }
 
 func newReport(file string) *report {

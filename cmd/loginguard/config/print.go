@@ -16,7 +16,7 @@ import (
 
 // Print writes the effective configuration as YAML, in the order of the
 // documented file, with its secrets masked. Loaded again it means the same, but
-// for the secrets.
+// for the secrets; that of the webhook must be put back first, or is refused.
 func (c *Config) Print(w io.Writer) error {
 	enc := yaml.NewEncoder(w)
 	enc.SetIndent(2)

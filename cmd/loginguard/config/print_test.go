@@ -215,6 +215,7 @@ func FuzzLoad(f *testing.F) {
 		for i := range c.Callers {
 			c.Callers[i].KeySHA256 = maskDigest(c.Callers[i].KeySHA256)
 		}
+		c.Events.Webhook.URL, c.Events.Webhook.Secret = "", "" // what is hidden of these does not load
 		out := printed(t, c)
 		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,10 @@
 package config
 
-import "loginguard/keys"
+import (
+	"strings"
+
+	"loginguard/keys"
+)
 
 // The identity secret never stands in the file, which people mail to each
 // other and check in: it comes from one of these variables.
@@ -41,6 +45,31 @@ func (r *report) identitySecret(vars map[string]string) *keys.Ring {
 	}
 	r.badSecret = false
 	return ring
+}
+
+// webhookFileVar names a file with the secret of the webhook, for where secrets
+// are mounted: it is then neither in the configuration nor in a variable.
+const webhookFileVar = prefix + "EVENTS_WEBHOOK_SECRET_FILE"
+
+// webhookSecret puts the secret of that file into c, if there is one.
+func (r *report) webhookSecret(c *Config, vars map[string]string) {
+	path, byFile := vars[webhookFileVar]
+	if !byFile {
+		return
+	}
+	p := place{source: webhookFileVar}
+	if c.Events.Webhook.Secret != "" {
+		r.refuse(p, "", "is set, and so is events.webhook.secret: use one of them")
+		return
+	}
+	content, err := readBounded(path, maxSecretFile)
+	if err != nil {
+		r.badHook = true
+		r.refuse(p, "", "%s cannot be read: %v", quote(path), reason(err))
+		return
+	}
+	c.Events.Webhook.Secret = strings.TrimSpace(string(content))
+	r.at("events.webhook.secret", p)
 }
 
 // Ring returns the identity secrets. Without any it makes random ones, which

@@ -50,6 +50,7 @@ func (r *report) validate(c *Config, now time.Time) {
 	r.validateCallers(c.Callers, c.Server.API.TLS.ClientCA != "")
 	r.validateStore(c)
 	r.validateFront(c)
+	r.validateEvents(c.Events)
 	r.validateRules(c, now)
 }
 
