@@ -99,6 +99,7 @@ func view(taken store.Taken) store.Taken {
 	if taken.Outcome == store.Conflict {
 		return store.Taken{Outcome: store.Conflict}
 	}
+	taken.Sources = nil // told by the account's group, where that is what denies
 	for i := range taken.Buckets {
 		b := &taken.Buckets[i]
 		if !b.Dry && !b.Charged {

@@ -14,7 +14,6 @@ import (
 // same time. Without it a busy machine would fail tests of deadlines.
 type meter struct {
 	t    *testing.T
-	s    *service.Service
 	stop chan struct{}
 	done sync.WaitGroup
 
@@ -22,27 +21,31 @@ type meter struct {
 	samples []span
 }
 
-// measure begins to measure; it ends with [meter.end].
-func measure(t *testing.T, s *service.Service) *meter {
+// measure begins to measure, by each of the services; it ends with [meter.end].
+func measure(t *testing.T, services ...*service.Service) *meter {
 	t.Helper()
-	m := &meter{t: t, s: s, stop: make(chan struct{})}
-	m.done.Go(func() {
-		for {
-			select {
-			case <-m.stop:
-				return
-			case <-time.After(10 * time.Millisecond):
-			}
-			began := time.Now()
-			if p := s.Page("/livez"); p.Status != http.StatusOK {
-				t.Errorf("/livez answers %d", p.Status)
-			}
-			m.mu.Lock()
-			m.samples = append(m.samples, span{began, time.Now()})
-			m.mu.Unlock()
-		}
-	})
+	m := &meter{t: t, stop: make(chan struct{})}
+	for _, s := range services {
+		m.done.Go(func() { m.sample(s) })
+	}
 	return m
+}
+
+func (m *meter) sample(s *service.Service) {
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+		began := time.Now()
+		if p := s.Page("/livez"); p.Status != http.StatusOK {
+			m.t.Errorf("/livez answers %d", p.Status)
+		}
+		m.mu.Lock()
+		m.samples = append(m.samples, span{began, time.Now()})
+		m.mu.Unlock()
+	}
 }
 
 func (m *meter) end() {

@@ -16,6 +16,18 @@ func TestHangingStoreHoldsNothingForAMinute(t *testing.T) { hang(t, 2000, 512, t
 // TestConsistencyForLong is the long edition.
 func TestConsistencyForLong(t *testing.T) { consistency(t, 2*time.Minute) }
 
+// TestConsistencyOverFailoversForLong is the long edition, with a network that
+// is divided, and with a master that hands over without asking.
+func TestConsistencyOverFailoversForLong(t *testing.T) {
+	consistencyOverFailovers(t, 3*time.Minute, (*sentinelNemesis).kill, (*sentinelNemesis).divide, (*sentinelNemesis).handOver,
+		(*sentinelNemesis).killStale, (*sentinelNemesis).handOverItself)
+}
+
+// TestConsistencyOverClusterFailoversForLong is the long edition.
+func TestConsistencyOverClusterFailoversForLong(t *testing.T) {
+	consistencyOverClusterFailovers(t, 3*time.Minute)
+}
+
 // TestFailoverBehindTheSentinels demotes the master by a command of its own,
 // which the sentinels take some 20 seconds to notice: until then they name the
 // wrong one, and everything is denied; READONLY ends when they name the right
@@ -32,4 +44,12 @@ func TestFailoverBehindTheSentinels(t *testing.T) {
 	named := time.Now()
 	l.recovers(named, "after the sentinels named the master")
 	l.end()
+}
+
+// handOverItself has the master hand over by itself. The sentinels take some 20
+// seconds to notice.
+func (n *sentinelNemesis) handOverItself() {
+	old, next := n.group.Named()
+	n.group.Handover(old, next)
+	topology.Await(n.t, "the replica to be the master", func() bool { return topology.Role(next) == "master" })
 }

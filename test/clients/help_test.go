@@ -21,7 +21,16 @@ import (
 	"loginguard/test/internal/service"
 )
 
-func TestMain(m *testing.M) { os.Exit(service.Main(m)) }
+func TestMain(m *testing.M) {
+	status := service.Main(m)
+	if buildDir != "" {
+		if err := os.RemoveAll(buildDir); err != nil {
+			fmt.Fprintln(os.Stderr, "removing Caddy:", err)
+			status = max(status, 1)
+		}
+	}
+	os.Exit(status)
+}
 
 const (
 	key      = "key-of-the-proxy-1" // what the examples call REPLACE-WITH-THE-CALLER-KEY

@@ -133,8 +133,17 @@ func floodStopsAtTheEdge(t *testing.T, p proxy, most int) {
 			t.Fatalf("answered %d: %s", a.status, a.body)
 		}
 	}
+	asked := decisions(t, p.guard)
+	if asked == 0 || asked > most || asked+refused != 100 {
+		t.Errorf("of 100 requests %d were refused at the edge and loginguard was asked about %d, want 1 to %d", refused, asked, most)
+	}
+}
+
+// decisions returns about how many attempts loginguard was asked.
+func decisions(t *testing.T, guard *service.Service) int {
+	t.Helper()
 	asked := 0
-	for line := range strings.Lines(string(p.guard.Page("/metrics").Body)) {
+	for line := range strings.Lines(string(guard.Page("/metrics").Body)) {
 		if strings.HasPrefix(line, "loginguard_decisions_total") {
 			n, err := strconv.Atoi(strings.TrimSpace(line[strings.LastIndex(line, " ")+1:]))
 			if err != nil {
@@ -143,7 +152,5 @@ func floodStopsAtTheEdge(t *testing.T, p proxy, most int) {
 			asked += n
 		}
 	}
-	if asked == 0 || asked > most || asked+refused != 100 {
-		t.Errorf("of 100 requests %d were refused at the edge and loginguard was asked about %d, want 1 to %d", refused, asked, most)
-	}
+	return asked
 }

@@ -40,6 +40,10 @@ func TestTheUnitStartsTheProgram(t *testing.T) {
 	}
 	flagsExist(t, args[1:])
 
+	if got := u["Service.ExecReload"]; len(got) != 1 || !strings.HasSuffix(got[0], "/kill -HUP $MAINPID") {
+		t.Errorf("ExecReload is %q, want what sends SIGHUP", got)
+	}
+
 	// The variable is one that the program reads, and names the credential.
 	name, credential, _ := strings.Cut(u["Service.LoadCredential"][0], ":")
 	variable, file, _ := strings.Cut(u["Service.Environment"][0], "=")

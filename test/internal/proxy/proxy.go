@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"sync"
@@ -14,6 +15,39 @@ type fault struct {
 	hole  bool          // swallow everything, both ways
 	delay time.Duration // of every reply
 	cut   int           // bytes of a reply after which the connection is reset, 0 for never
+	of    []string      // only to connections that began with one of these words, nil for all
+}
+
+// openingSize is how much of what a client sends first is kept, to tell from it
+// who it is.
+const openingSize = 1 << 10
+
+// link is a connection through the proxy.
+type link struct {
+	client, server net.Conn
+
+	mu      sync.Mutex
+	opening []byte // what the client sent first, at most openingSize
+}
+
+// note keeps what a client sends, as long as it is the opening.
+func (l *link) note(data []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.opening = append(l.opening, data[:min(len(data), openingSize-len(l.opening))]...)
+}
+
+// is reports whether the client began with one of the words, or whether none
+// are asked for.
+func (l *link) is(words []string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range words {
+		if bytes.Contains(l.opening, []byte(w)) {
+			return true
+		}
+	}
+	return len(words) == 0
 }
 
 // Proxy forwards connections to one server.
@@ -61,6 +95,11 @@ func (p *Proxy) Heal() {
 // Blackhole swallows all that passes: connections can be made, and nothing
 // ever comes back on them.
 func (p *Proxy) Blackhole() { p.fault.Store(&fault{hole: true}) }
+
+// BlackholeOf is Blackhole for those connections only on which one of the words
+// was among the first things that the client sent: "REPLCONF" is a replica of
+// the server, "sentinel-" a sentinel. All others pass.
+func (p *Proxy) BlackholeOf(words ...string) { p.fault.Store(&fault{hole: true, of: words}) }
 
 // Delay holds every reply back for so long.
 func (p *Proxy) Delay(d time.Duration) { p.fault.Store(&fault{delay: d}) }
@@ -112,8 +151,9 @@ func (p *Proxy) accept() {
 		if !p.add(client, server) {
 			return
 		}
-		p.done.Go(func() { p.forward(server, client, false) })
-		p.done.Go(func() { p.forward(client, server, true) })
+		l := &link{client: client, server: server}
+		p.done.Go(func() { p.forward(l, false) })
+		p.done.Go(func() { p.forward(l, true) })
 	}
 }
 
@@ -132,7 +172,11 @@ func (p *Proxy) add(pair ...net.Conn) bool {
 }
 
 // forward copies one direction until it ends, then ends the other, too.
-func (p *Proxy) forward(to, from net.Conn, replies bool) {
+func (p *Proxy) forward(l *link, replies bool) {
+	to, from := l.server, l.client
+	if replies {
+		to, from = from, to
+	}
 	defer func() {
 		reset(to)
 		reset(from)
@@ -144,7 +188,10 @@ func (p *Proxy) forward(to, from net.Conn, replies bool) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		if n > 0 && !p.pass(to, buffer[:n], replies) {
+		if n > 0 && !replies {
+			l.note(buffer[:n])
+		}
+		if n > 0 && !p.pass(l, to, buffer[:n], replies) {
 			return
 		}
 		if err != nil {
@@ -157,12 +204,12 @@ func (p *Proxy) forward(to, from net.Conn, replies bool) {
 var errCut = errors.New("cut")
 
 // pass hands on what was read, as the fault of the moment lets it.
-func (p *Proxy) pass(to net.Conn, data []byte, reply bool) bool {
+func (p *Proxy) pass(l *link, to net.Conn, data []byte, reply bool) bool {
 	healed := *p.healed.Load()
 	f := p.fault.Load()
 	var err error
 	switch {
-	case f.hole:
+	case f.hole && l.is(f.of):
 		<-healed
 		return false
 	case !reply:

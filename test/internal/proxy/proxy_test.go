@@ -118,3 +118,25 @@ func TestRetarget(t *testing.T) {
 		t.Errorf("the open connection: %q, %v", s, err)
 	}
 }
+
+// TestBlackholeOf swallows what comes from those who began with a word, also
+// over connections that were made before.
+func TestBlackholeOf(t *testing.T) {
+	p := Start(t, echo(t))
+	c := dial(t, p)
+	if got, err := say(t, c, 5*time.Second); got != "word" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	p.BlackholeOf("else")
+	if got, err := say(t, c, 5*time.Second); got != "word" {
+		t.Errorf("a client who did not say it: %q, %v", got, err)
+	}
+	p.BlackholeOf("else", "wor")
+	if got, err := say(t, c, 100*time.Millisecond); got != "" || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a client who said it: %q, %v", got, err)
+	}
+	p.Heal()
+	if got, err := say(t, dial(t, p), 5*time.Second); got != "word" {
+		t.Errorf("after Heal: %q, %v", got, err)
+	}
+}

@@ -39,17 +39,30 @@ type Cluster struct {
 // every slot is served.
 func StartCluster(t testing.TB) *Cluster {
 	t.Helper()
+	return startCluster(t, func() (int, []string) { return 0, nil })
+}
+
+// startCluster starts a cluster whose nodes have extra arguments, and talk to
+// each other at a port of their own unless that is 0.
+func startCluster(t testing.TB, extra func() (port int, args []string)) *Cluster {
+	t.Helper()
 	c := &Cluster{t: t}
+	var ports []int
 	for range nodes {
-		c.Nodes = append(c.Nodes, redisd.StartAt(t, busPort(t), "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+		port, args := extra()
+		n := redisd.StartAt(t, busPort(t), append([]string{"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
 			"--cluster-node-timeout", "2000", "--cluster-require-full-coverage", "no",
-			"--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor", "0"))
+			"--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor", "0"}, args...)...)
+		if port == 0 {
+			port = n.Port
+		}
+		c.Nodes, ports = append(c.Nodes, n), append(ports, port)
 	}
 	first := c.Nodes[0]
 	for i, n := range c.Nodes {
 		n.Do("CLUSTER", "SET-CONFIG-EPOCH", i+1)
 		if i > 0 {
-			first.Do("CLUSTER", "MEET", "127.0.0.1", n.Port)
+			first.Do("CLUSTER", "MEET", "127.0.0.1", ports[i])
 		}
 	}
 	for i, n := range c.Nodes[:masters] {
@@ -82,12 +95,8 @@ func (c *Cluster) URL() string {
 // Allow makes the user of [Secure] on every node, with these rights and no
 // others, and returns the store URL as that user.
 func (c *Cluster) Allow(rights []string) string {
-	line := []any{"ACL", "SETUSER", User, "reset", "on", ">" + Password}
-	for _, r := range rights {
-		line = append(line, r)
-	}
 	for _, n := range c.Nodes {
-		n.Do(line...)
+		n.Do(grant(User, Password, rights)...)
 	}
 	return strings.Replace(c.URL(), "://", "://"+User+":"+Password+"@", 1)
 }

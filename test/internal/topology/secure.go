@@ -60,11 +60,7 @@ func StartSecure(t testing.TB, rights []string) *Secure {
 
 // Allow gives the user these rights and no others.
 func (s *Secure) Allow(rights []string) {
-	line := []any{"ACL", "SETUSER", User, "reset", "on", ">" + Password}
-	for _, r := range rights {
-		line = append(line, r)
-	}
-	s.Do(line...)
+	s.Do(grant(User, Password, rights)...)
 }
 
 // TLSURL returns the store URL of the user over TLS.
