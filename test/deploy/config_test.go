@@ -77,6 +77,10 @@ func TestEveryConfigurationInTheManualLoads(t *testing.T) {
 						loads(t, b.text, "LOGINGUARD_IDENTITY_SECRET="+placeholders.Replace("REPLACE-WITH-THE-IDENTITY-SECRET"))
 						return
 					}
+					if strings.Contains(b.text, "webhook") {
+						loads(t, b.text, "LOGINGUARD_EVENTS_WEBHOOK_SECRET=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
+						return
+					}
 					loads(t, b.text)
 				})
 			}
