@@ -54,25 +54,25 @@ func TestCensusOfALimitThatDoesNotGrow(t *testing.T) {
 func TestCensusTellsNothingWithoutTheStore(t *testing.T) {
 	s := new(looking)
 	b := newBench(t, func(c *setup) { s.Store, c.store = c.store, s })
-	s.fail = errBroken
+	s.broken.Store(true)
 	next := b.count(context.Background(), b.Rules().Policy, 0)
-	if next != 1 || s.n != 1 || b.seen.count("counted default 0 1000 1000") != 0 {
-		t.Errorf("goes on at %d after %d looks and told %q, want 1 after 1 and nothing", next, s.n, b.seen.lines)
+	if next != 1 || s.n.Load() != 1 || b.seen.count("counted default 0 1000 1000") != 0 {
+		t.Errorf("goes on at %d after %d looks and told %q, want 1 after 1 and nothing", next, s.n.Load(), b.seen.lines)
 	}
-	s.fail = nil
+	s.broken.Store(false)
 	if next = b.count(context.Background(), b.Rules().Policy, next); next != 1 || b.seen.count("counted hidden 0 1000 1000") != 1 {
 		t.Errorf("goes on at %d and told %q", next, b.seen.lines)
 	}
 
 	// With the breaker open the store is not even asked.
-	s.fail = errBroken
+	s.broken.Store(true)
 	for range breakerTrips {
 		b.check(from("alice", home))
 	}
-	asked := s.n
+	asked := s.n.Load()
 	b.count(context.Background(), b.Rules().Policy, 0)
-	if s.n != asked {
-		t.Errorf("a store that is down is asked %d times", s.n-asked)
+	if s.n.Load() != asked {
+		t.Errorf("a store that is down is asked %d times", s.n.Load()-asked)
 	}
 }
 
@@ -92,9 +92,9 @@ func TestCensusIsBounded(t *testing.T) {
 	b := newBench(t, func(c *setup) { s.Store, c.store = c.store, s })
 	next := 0
 	for range 3 {
-		s.n = 0
-		if next = b.count(context.Background(), p, next); s.n > censusMost {
-			t.Errorf("%d looks at once, at most %d wanted", s.n, censusMost)
+		s.n.Store(0)
+		if next = b.count(context.Background(), p, next); s.n.Load() > censusMost {
+			t.Errorf("%d looks at once, at most %d wanted", s.n.Load(), censusMost)
 		}
 	}
 	for i := range realms - 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -186,18 +187,25 @@ func TestEveryBucketHasALimit(t *testing.T) {
 	}
 }
 
-// looking is a store on which looks at the global limit fail when told to.
+// looking is a store on which looks at the global limit fail when told to. The
+// guard probes it in the background.
 type looking struct {
 	store.Store
-	fail error
-	n    int
+	broken atomic.Bool
+	n      atomic.Int64
 }
 
 func (s *looking) Take(ctx context.Context, t store.Take) (store.Taken, error) {
-	if s.n++; s.fail != nil {
-		return store.Taken{}, s.fail
+	s.n.Add(1)
+	if err := s.Ping(ctx); err != nil {
+		return store.Taken{}, err
 	}
 	return s.Store.Take(ctx, t)
 }
 
-func (s *looking) Ping(ctx context.Context) error { return s.fail }
+func (s *looking) Ping(context.Context) error {
+	if s.broken.Load() {
+		return errBroken
+	}
+	return nil
+}
