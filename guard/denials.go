@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -14,6 +15,11 @@ import (
 // bucket meanwhile, and nobody tells this one.
 const denialMost = time.Second
 
+// denialsFew is how many denials by one bucket within a second are still the
+// store's own: one person who tries again and again costs it nothing to speak
+// of, and is let in the moment that somebody opens the bucket. More are a flood.
+const denialsFew = 16
+
 // denials remembers which buckets were found dry, and until when, so that a
 // flood at one account or from one network is denied without the store. Only
 // strangers' attempts are denied by it: for the lanes of the owner the store is
@@ -23,9 +29,10 @@ const denialMost = time.Second
 // at the last denial, knows neither its network nor a wrong password tag from
 // there; see [store.Taken.Stranger].
 type denials struct {
-	clock     func() time.Time              // time.Now, but for tests
-	dry       *lru.Cache[string, dryBucket] // by key, or record and field
-	strangers *lru.Cache[string, denied]    // by record
+	clock     func() time.Time               // time.Now, but for tests
+	few       int64                          // denialsFew, but for tests
+	dry       *lru.Cache[string, *dryBucket] // by key, or record and field
+	strangers *lru.Cache[string, denied]     // by record
 }
 
 // dryBucket is one bucket that refused, as the store last saw it.
@@ -33,6 +40,24 @@ type dryBucket struct {
 	store.Bucket
 	capacity, interval, cost int64 // of the charge: another size or cost is another question
 	seen, until              time.Time
+
+	from  time.Time    // when the second began in which its denials are counted
+	count atomic.Int64 // of denials in it, by the store and from memory
+	flood bool         // there were many in the second before
+}
+
+// flooded tells whether denials are so many that memory answers.
+func (b *dryBucket) flooded(few int64) bool { return b.flood || b.count.Load() >= few }
+
+// follow counts on from what was learned of the bucket before.
+func (b *dryBucket) follow(before *dryBucket, few int64) {
+	switch passed := b.seen.Sub(before.from); {
+	case passed < time.Second:
+		b.from, b.flood = before.from, before.flood
+		b.count.Store(before.count.Load())
+	case passed < 2*time.Second:
+		b.flood = before.count.Load() >= few
+	}
 }
 
 // denied is what a denial told about an account.
@@ -47,12 +72,12 @@ func newDenials(n int) *denials {
 	if n <= 0 {
 		return nil
 	}
-	dry, err1 := lru.New[string, dryBucket](n)
+	dry, err1 := lru.New[string, *dryBucket](n)
 	strangers, err2 := lru.New[string, denied](n)
 	if err1 != nil || err2 != nil {
 		return nil // only of a size that is not positive
 	}
-	return &denials{time.Now, dry, strangers}
+	return &denials{time.Now, denialsFew, dry, strangers}
 }
 
 // now is the moment that what is learned and recalled counts from.
@@ -85,12 +110,13 @@ func (m *denials) recall(plan policy.Plan, r resolved, q Request, now time.Time)
 			continue
 		}
 		b, ok := m.dry.Get(bucketName(plan.Take.Record, c))
-		if !ok || !now.Before(b.until) || b.cost != c.Cost || b.capacity != c.Limit.Capacity || b.interval != c.Limit.Interval {
+		if !ok || !b.flooded(m.few) || !now.Before(b.until) || b.cost != c.Cost || b.capacity != c.Limit.Capacity || b.interval != c.Limit.Interval {
 			continue
 		}
-		passed := now.Sub(b.seen).Microseconds()
-		b.Wait, b.Missing = max(1, b.Wait-passed), max(0, b.Missing-passed)
-		out.Buckets[i], found = b.Bucket, true
+		b.count.Add(1)
+		left, passed := b.Bucket, now.Sub(b.seen).Microseconds()
+		left.Wait, left.Missing = max(1, left.Wait-passed), max(0, left.Missing-passed)
+		out.Buckets[i], found = left, true
 	}
 	return out, found
 }
@@ -109,10 +135,16 @@ func (m *denials) learn(plan policy.Plan, t store.Taken, began time.Time) {
 		if !b.Applies || !b.Dry || c.LogOnly || i == plan.Take.Challenged {
 			continue
 		}
-		m.dry.Add(bucketName(plan.Take.Record, c), dryBucket{
+		name := bucketName(plan.Take.Record, c)
+		now := &dryBucket{
 			Bucket: b, cost: c.Cost, capacity: c.Limit.Capacity, interval: c.Limit.Interval,
-			seen: began, until: began.Add(min(denialMost, time.Duration(b.Wait)*time.Microsecond)),
-		})
+			seen: began, from: began, until: began.Add(min(denialMost, time.Duration(b.Wait)*time.Microsecond)),
+		}
+		if before, ok := m.dry.Get(name); ok {
+			now.follow(before, m.few) // two at once may lose a count: a flood goes on
+		}
+		now.count.Add(1)
+		m.dry.Add(name, now)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // remembering is a bench whose guard remembers denials, on the virtual clock.
 func remembering(t testing.TB) *bench {
 	b := newBench(t, func(s *setup) { s.o.Denials = 1000 })
+	b.denials.few = 1
 	b.denials.clock = func() time.Time { return time.UnixMicro(b.now()) }
 	return b
 }
@@ -62,6 +63,48 @@ func TestFloodAtAClosedAccountIsDeniedWithoutTheStore(t *testing.T) {
 	}
 	b.add(100 * time.Millisecond)
 	b.inquired(from("alice", away), Deny)
+}
+
+// One person who tries again and again is denied by the store, and so is let in
+// the moment that another instance is told to; a flood is not, for as long as
+// it lasts.
+func TestOnlyAFloodIsDeniedFromMemory(t *testing.T) {
+	b := remembering(t)
+	b.denials.few = denialsFew
+	b.strangers("alice", 10)
+	tries := func(n int) (asked int) {
+		for i := range n {
+			if store, d := b.asked(from("alice", elsewhere(i%50))); d.Verdict != Deny {
+				t.Fatalf("try %d was decided %s", i, d.Verdict)
+			} else if store {
+				asked++
+			}
+		}
+		return asked
+	}
+	if asked := tries(denialsFew); asked != denialsFew {
+		t.Errorf("the store decided %d of the first %d, want all", asked, denialsFew)
+	}
+	if asked := tries(200); asked != 0 {
+		t.Errorf("the store decided %d of the flood, want none", asked)
+	}
+	for range 5 {
+		b.add(time.Second)
+		if asked := tries(200); asked != 1 {
+			t.Errorf("the store decided %d of a second's flood, want 1", asked)
+		}
+	}
+	b.add(time.Second)
+	if asked := tries(5); asked != 1 {
+		t.Errorf("the store decided %d of what follows the flood, want 1", asked)
+	}
+	b.add(time.Second)
+	if asked := tries(5); asked != 5 {
+		t.Errorf("the store decided %d a second later, want all 5", asked)
+	}
+	b.add(3 * time.Second)
+	b.forget(ForgetRequest{Account: "alice"})
+	b.inquired(from("alice", away), Allow)
 }
 
 // The wait ends before the second does: the attempt that backoff lends is made.

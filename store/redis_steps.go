@@ -15,13 +15,15 @@ type arguments struct {
 	args []any
 }
 
-func (a *arguments) key(name string) {
+func (a *arguments) key(name string) { a.args = append(a.args, a.index(name)) }
+
+// index adds a key and returns its index.
+func (a *arguments) index(name string) int {
 	if name == "" {
-		a.args = append(a.args, 0)
-		return
+		return 0
 	}
 	a.keys = append(a.keys, name)
-	a.args = append(a.args, len(a.keys))
+	return len(a.keys)
 }
 
 func (a *arguments) add(values ...any) { a.args = append(a.args, values...) }
@@ -41,21 +43,9 @@ func bit(on bool, value int) int {
 	return 0
 }
 
-// waitList writes the table of waits as the scripts read it.
-func waitList(waits []int64) string {
-	var b []byte
-	for i, w := range waits {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, w, 10)
-	}
-	return string(b)
-}
-
 // takeArgs lays a Take out as lua/take.lua reads it.
 func takeArgs(t Take) arguments {
-	a := arguments{keys: make([]string, 0, 2+2*len(t.Charges)), args: make([]any, 0, 20+14*len(t.Charges))}
+	a := arguments{keys: make([]string, 0, 2+2*len(t.Charges)), args: make([]any, 0, 20+takeStep*len(t.Charges))}
 	a.clock(t.Now)
 	a.add(bit(t.Peek, 1) + bit(t.Debit, 2))
 	a.key(t.Record)
@@ -64,18 +54,40 @@ func takeArgs(t Take) arguments {
 		t.RepeatDevice.Source, t.RepeatDevice.Tag, t.Challenged+1, // 0: none; -1: elsewhere
 		t.RepeatNetwork.Source, t.RepeatNetwork.Tag,
 		t.Attempt, t.Binding, strconv.FormatInt(t.MaxUses, 10)+" "+strconv.FormatInt(t.TTL, 10), t.Note, int(t.Lane), bit(t.Replace, 1), len(t.Charges))
-	for _, c := range t.Charges {
-		key := c.Key
-		if c.Field != "" {
-			key = ""
-		}
-		a.key(key)
-		l := c.Limit
-		a.add(c.Field, int(c.When), c.Cost, bit(c.LogOnly, 1)+bit(c.Challenge, 2), l.Capacity, l.Interval, l.PerUser, l.MaxCapacity)
-		a.key(c.Population)
-		a.add(waitList(l.Waits), l.Forget, l.Debt, c.Mark)
+	for i := range t.Charges {
+		a.charge(&t.Charges[i])
 	}
 	return a
+}
+
+// takeStep is how many arguments a charge has in lua/take.lua: what says
+// whether it applies, its field, the limit, its mark. Few and long ones cost
+// less on the way than many short ones, and the limit is only taken apart where
+// the charge applies.
+const takeStep = 4
+
+// charge lays a charge out.
+func (a *arguments) charge(c *Charge) {
+	key := 0
+	if c.Field == "" {
+		key = a.index(c.Key)
+	}
+	l, b := &c.Limit, make([]byte, 0, 96)
+	for _, n := range [...]int64{int64(key), int64(c.When), c.Cost, int64(a.index(c.Population)), int64(bit(c.LogOnly, 1) + bit(c.Challenge, 2))} {
+		b = append(strconv.AppendInt(b, n, 10), ' ')
+	}
+	first := string(b[:len(b)-1])
+	b = b[:0]
+	for _, n := range [...]int64{l.Capacity, l.Interval, l.PerUser, l.MaxCapacity, l.Forget, l.Debt} {
+		b = append(strconv.AppendInt(b, n, 10), ' ')
+	}
+	for i, w := range l.Waits {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, w, 10)
+	}
+	a.add(first, c.Field, string(b), c.Mark)
 }
 
 // Take implements [Store].

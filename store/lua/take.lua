@@ -2,7 +2,7 @@
 -- them or none. The same as take.go. ARGV: see takeArgs in redis_steps.go.
 
 local DENIED, ADMITTED, REPEATED, CONFLICT = 0, 1, 2, 3
-local HEAD, STEP = 20, 14
+local HEAD, STEP = 20, 4
 
 local now = clock(ARGV[1])
 local peek, debit = ARGV[2] == '1' or ARGV[2] == '3', ARGV[2] == '2' or ARGV[2] == '3'
@@ -14,8 +14,24 @@ local n = tonumber(ARGV[HEAD])
 
 local function has(mask, bit) return mask % (2 * bit) >= bit end
 
-local rec = parserecord(recordkey and redis.call('GET', recordkey))
-local forgets = {}
+-- All keys are read at once. MGET takes a key of another type for an absent
+-- one, and an absent bucket is full, so what is absent and counts is asked for
+-- once more: there must be no such key at all.
+local values = #KEYS > 0 and redis.call('MGET', unpack(KEYS)) or {}
+local function value(i) return values[i] or nil end -- not false
+
+local function absent(list)
+  local missing = {}
+  for _, i in ipairs(list) do
+    if not values[i] then missing[#missing + 1] = KEYS[i] end
+  end
+  if #missing > 0 and redis.call('EXISTS', unpack(missing)) > 0 then
+    for _, k in ipairs(missing) do redis.call('GET', k) end -- says WRONGTYPE
+    error('WRONGTYPE', 0)
+  end
+end
+
+local rec = parserecord(value(tonumber(ARGV[3])))
 
 -- The lane.
 local function wrong(source, tag)
@@ -48,7 +64,8 @@ if forced > 0 then lane = forced end
 -- An attempt that was admitted under the same name before.
 local outcome, attempt, issued, replaced, first = DENIED, ARGV[14], now, 0, nil
 if idemkey and not peek and not debit then
-  local m = parseremembered(redis.call('GET', idemkey), now)
+  absent({tonumber(ARGV[4])})
+  local m = parseremembered(value(tonumber(ARGV[4])), now)
   if m and m.uses > 0 then
     if m.binding ~= ARGV[15] or m.uses >= tonumber(string.match(ARGV[16], '^%d+')) then
       return {CONFLICT, now, attempt, issued, lane, (device or known) and 1 or 0, failed, 0, '-', '-'}
@@ -57,34 +74,46 @@ if idemkey and not peek and not debit then
   end
 end
 
--- Charges, read from ARGV only where they apply.
-local charges = {}
+-- Charges, and what of them is needed to know whether they apply.
+local charges, standin = {}, nil
 for i = 1, n do
   local b = HEAD + (i - 1) * STEP
-  local field = ARGV[b + 2]
-  if field ~= '' then forgets[field] = tonumber(ARGV[b + 12]) end
-  if has(tonumber(ARGV[b + 3]), lane) and i ~= challenged then charges[#charges + 1] = {index = i, base = b} end
+  local key, when, cost, population, flags = string.match(ARGV[b + 1], '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
+  when = tonumber(when)
+  if i == challenged or has(when, lane) then
+    local c = {index = i, base = b, key = tonumber(key), field = ARGV[b + 2], cost = tonumber(cost), population = tonumber(population)}
+    flags = tonumber(flags)
+    c.logonly, c.challenge = has(flags, 1), has(flags, 2)
+    if i == challenged then standin = c else charges[#charges + 1] = c end
+  end
 end
 
+local SPEC = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) ([%d,]*)$'
+
 local function load(c)
-  local b = c.base
-  c.key, c.field = KEYS[tonumber(ARGV[b + 1])], ARGV[b + 2]
-  c.cost = tonumber(ARGV[b + 4])
-  local flags = tonumber(ARGV[b + 5])
-  c.logonly, c.challenge = has(flags, 1), has(flags, 2)
-  c.waits, c.nwaits = ARGV[b + 11], 0
-  if c.waits ~= '' then
+  local capacity, interval, peruser, most, forget, debt, waits = string.match(ARGV[c.base + 3], SPEC)
+  c.capacity, c.interval, c.peruser, c.most = tonumber(capacity), tonumber(interval), tonumber(peruser), tonumber(most)
+  c.forget, c.debt, c.mark = tonumber(forget), tonumber(debt), ARGV[c.base + 4]
+  c.waits, c.nwaits = waits, 0
+  if waits ~= '' then
     local list = {}
-    for w in string.gmatch(c.waits, '%d+') do list[#list + 1] = tonumber(w) end
+    for w in string.gmatch(waits, '%d+') do list[#list + 1] = tonumber(w) end
     c.waits, c.nwaits = list, #list
   end
-  c.capacity, c.interval = tonumber(ARGV[b + 6]), tonumber(ARGV[b + 7])
-  c.peruser, c.most, c.population = tonumber(ARGV[b + 8]), tonumber(ARGV[b + 9]), KEYS[tonumber(ARGV[b + 10])]
-  c.forget, c.debt, c.mark = tonumber(ARGV[b + 12]), tonumber(ARGV[b + 13]), ARGV[b + 14]
+end
+
+-- How long strikes are remembered, of every bucket in the record.
+local function forgets()
+  local out = {}
+  for i = 1, n do
+    local b = HEAD + (i - 1) * STEP
+    if ARGV[b + 2] ~= '' then out[ARGV[b + 2]] = tonumber((select(5, string.match(ARGV[b + 3], SPEC)))) end
+  end
+  return out
 end
 
 local function judge(c, value, heads)
-  if c.population and c.peruser > 0 then
+  if c.population > 0 and c.peruser > 0 then
     local w, both, this = headcount(heads)
     local people, week = 0, math.floor(now / WEEK)
     if week == w then people = both elseif week == w + 1 then people = this end
@@ -144,15 +173,17 @@ local function judge(c, value, heads)
   c.dry = not c.pays and not c.loan
 end
 
--- One GET a key, not one MGET for all: that takes a key of another type for an
--- absent one, and an absent bucket is full. GET says WRONGTYPE.
 local function readall(list)
+  local used = {}
+  if recordkey then used[1] = tonumber(ARGV[3]) end
   for _, c in ipairs(list) do
     load(c)
-    local value, heads
-    if c.field ~= '' then value = rec.values[c.field] else value = redis.call('GET', c.key) end
-    if c.population and c.peruser > 0 then heads = redis.call('GET', c.population) end
-    judge(c, value, heads)
+    if c.field == '' then used[#used + 1] = c.key end
+    if c.population > 0 and c.peruser > 0 then used[#used + 1] = c.population end
+  end
+  absent(used)
+  for _, c in ipairs(list) do
+    if c.field ~= '' then judge(c, rec.values[c.field]) else judge(c, value(c.key), value(c.population)) end
   end
 end
 readall(charges)
@@ -201,7 +232,7 @@ local admitted = debit or not dry and not replace
 if not admitted and not stubborn and challenged < 0 then
   admitted, replaced = true, 1
 elseif not admitted and not stubborn and challenged > 0 then
-  local c = {index = challenged, base = HEAD + (challenged - 1) * STEP}
+  local c = standin
   readall({c})
   charges[#charges + 1] = c
   if not c.dry or c.logonly then admitted, replaced = true, 1 end
@@ -238,18 +269,18 @@ for _, c in ipairs(charges) do
     if c.field ~= '' then
       setentry(rec, c.field, something and format(s) or nil)
     elseif something then
-      put(c.key, formatshort(s), expires(s, c.forget), now)
+      put(KEYS[c.key], formatshort(s), expires(s, c.forget), now)
     else
-      redis.call('DEL', c.key)
+      redis.call('DEL', KEYS[c.key])
     end
   elseif c.dry then
     -- A key that lost its expiry, as by a restore, would deny for ever.
-    local key, span = c.key, math.max(c.missing, c.wait, c.forget)
+    local key, span = KEYS[c.key], math.max(c.missing, c.wait, c.forget)
     if c.field ~= '' then key, span = recordkey, remember end
     if redis.call('PTTL', key) == -1 then redis.call('PEXPIRE', key, int(ceildiv(span, 1000) + GRACE_MS)) end
   end
 end
-saverecord(rec, recordkey, now, remember, forgets)
+if rec.changed then saverecord(rec, recordkey, now, remember, forgets()) end
 
 if admitted and idemkey and not debit then
   local list = {}
