@@ -91,10 +91,11 @@ func buildPhones(b *builder) {
 		o := b.owner(h)
 		changed := b.start + 8*hour + b.Int64N(2*hour)
 		c := b.chance()
+		leaves := b.Int64N(4 * hour) // not all of them at once
 		b.world.add(changed, &phone{
 			account: o.account, every: 5 * minute, fixed: changed + 2*hour + b.Int64N(10*hour), left: 12, tally: b.tally,
 			from: func(now int64) *Place {
-				if now/(2*hour)%2 == 0 {
+				if (now+leaves)/(2*hour)%2 == 0 {
 					return o.base
 				}
 				return c.carrier(0)
