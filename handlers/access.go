@@ -33,7 +33,7 @@ type record struct {
 	client, account               string   // parsed address, keyed hash
 	peer                          string   // address of the socket, shown where a request is refused
 
-	silent bool // probes and scrapes have no line
+	silent bool // probes, scrapes and the page have no line, unless they fail
 	status int
 	meant  int    // status of the problem that a dialect said in its own way, else 0
 	cause  string // word for what went wrong
@@ -92,7 +92,7 @@ func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
 			s.fail(err, c)
 		}
 		r.status = c.Response().Status
-		if !r.silent {
+		if !r.silent || r.err != nil && r.status >= http.StatusInternalServerError {
 			s.line(c.Path(), r, start)
 		}
 		return nil

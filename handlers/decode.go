@@ -65,7 +65,8 @@ func decodeObject(body []byte, m value) error {
 // read reads one object. It is itself a value, so that objects nest.
 func (m members) read(c *cursor, name string) error { return m.readWith(c, name, nil) }
 
-// readWith reads one object; rest reads the members of other names, which are
+// readWith reads one object of valid JSON, where commas and colons are where
+// they should be; rest reads the members of other names, which are
 // refused where it is nil.
 func (m members) readWith(c *cursor, name string, rest value) error {
 	if !c.take('{') {

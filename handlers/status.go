@@ -90,7 +90,7 @@ type latency struct {
 type storeStatus struct {
 	Up     bool         `json:"up"`
 	Since  string       `json:"since"` // RFC 3339, of being up or down
-	Calls  latency      `json:"calls"` // without the probe in the background
+	Calls  latency      `json:"calls"` // of attempts and reports, without those in the background
 	Errors []classCount `json:"errors"`
 }
 

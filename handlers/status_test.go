@@ -3,11 +3,13 @@ package handlers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http/httptest"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +51,8 @@ func TestStatusAddsUpTheMetrics(t *testing.T) {
 	m.StoreCall("take", 2*time.Millisecond, "")
 	m.StoreCall("take", 2*time.Millisecond, "timeout")
 	m.StoreCall("probe", time.Second, "timeout")
+	m.StoreCall("census", time.Millisecond, "")
+	m.StoreCall("search", time.Millisecond, "")
 	b.engine.down = true
 
 	s := answerOf[status](t, b, "/v1/status")
@@ -90,6 +94,35 @@ func TestStatusShowsAReloadThatFailed(t *testing.T) {
 	s := answerOf[status](t, b, "/v1/status")
 	if s.Reload.OK || s.Reload.At == nil || *s.Reload.At != 1796040000 {
 		t.Errorf("got %+v", s.Reload)
+	}
+}
+
+// unreadable is a metric that cannot be gathered.
+type unreadable struct{}
+
+func (unreadable) Describe(ch chan<- *prometheus.Desc) { ch <- descNextExpiry }
+
+func (unreadable) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.NewInvalidMetric(descNextExpiry, errors.New("cannot be gathered"))
+}
+
+// TestStatusThatFailsIsLogged: the answer says that the log says why.
+func TestStatusThatFailsIsLogged(t *testing.T) {
+	b := newBench(t)
+	if serve(b.Admin(), httptest.NewRequest("GET", "/livez", nil)); b.out.String() != "" {
+		t.Errorf("a probe is logged: %s", b.out)
+	}
+	b.metrics.registry = prometheus.NewRegistry()
+	b.metrics.registry.MustRegister(unreadable{})
+	for _, path := range []string{"/v1/status", "/v1/status/history"} {
+		w := serve(b.Admin(), httptest.NewRequest("GET", path, nil))
+		if w.Code != 500 || strings.Contains(w.Body.String(), "gathered") {
+			t.Errorf("%s: got %s", path, dump(w))
+		}
+		_, line, _ := strings.Cut(b.out.String(), w.Header().Get("X-Request-Id"))
+		if !strings.Contains(line, "cannot be gathered") {
+			t.Errorf("%s: the log does not say why: %s", path, b.out)
+		}
 	}
 }
 

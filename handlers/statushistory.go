@@ -153,11 +153,15 @@ func (r reading) curves() []curve {
 // checks is the histogram of decisions.
 func (r reading) checks() spread { return r.spread("check_duration_seconds", nil) }
 
-// calls is the histogram of what attempts and reports asked of the store. The
-// probe in the background is left out: it would make a quiet service look fast.
+// calls is the histogram of what attempts and reports asked of the store. What
+// the guard asks in the background is left out: it would make a quiet service
+// look fast.
 func (r reading) calls() spread {
-	return r.spread("store_duration_seconds", func(m *dto.Metric) bool { return label(m, "op") == "probe" })
+	return r.spread("store_duration_seconds", func(m *dto.Metric) bool { return slices.Contains(backgroundOps, label(m, "op")) })
 }
+
+// backgroundOps are the calls of the store that nobody waits for.
+var backgroundOps = []string{"census", "probe", "search"}
 
 // past is the history as the page reads it: counters as they stood, null where
 // they were not there yet.

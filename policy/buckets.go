@@ -160,8 +160,10 @@ func below(coarse, name string) string {
 	}
 	outer, err1 := netip.ParsePrefix(coarse)
 	inner, err2 := netip.ParsePrefix(name)
-	if err1 != nil || err2 != nil {
-		return ":" + name // in a pool, which has a name of its own
+	if err1 != nil || err2 != nil || !outer.Contains(inner.Addr()) {
+		// In a pool: it has a name of its own, or that of the first of its
+		// blocks, and this is in another one.
+		return ":" + name
 	}
 	b := make([]byte, 0, 48)
 	addr := inner.Addr().As16()

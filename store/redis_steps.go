@@ -72,13 +72,17 @@ func (a *arguments) charge(c *Charge) {
 	if c.Field == "" {
 		key = a.index(c.Key)
 	}
-	l, b := &c.Limit, make([]byte, 0, 96)
+	l, b := &c.Limit, make([]byte, 0, 160)
 	for _, n := range [...]int64{int64(key), int64(c.When), c.Cost, int64(a.index(c.Population)), int64(bit(c.LogOnly, 1) + bit(c.Challenge, 2))} {
 		b = append(strconv.AppendInt(b, n, 10), ' ')
 	}
 	first := string(b[:len(b)-1])
 	b = b[:0]
-	for _, n := range [...]int64{l.Capacity, l.Interval, l.PerUser, l.MaxCapacity, l.Forget, l.Debt} {
+	longest := int64(0)
+	if n := len(l.Waits); n > 0 {
+		longest = l.Waits[n-1]
+	}
+	for _, n := range [...]int64{l.Capacity, l.Interval, l.PerUser, l.MaxCapacity, l.Forget, l.Debt, int64(len(l.Waits)), longest} {
 		b = append(strconv.AppendInt(b, n, 10), ' ')
 	}
 	for i, w := range l.Waits {
@@ -152,7 +156,7 @@ func readTaken(reply any, t Take) (Taken, error) {
 	switch {
 	case out.Outcome == Repeated:
 		out.Note = note
-	case out.Outcome == Denied && note != "-":
+	case (out.Outcome == Denied || t.Peek) && note != "-":
 		out.Sources = append([]string{}, strings.Fields(note)...) // never nil: told that there are none
 	}
 	for b := takenHead; b < len(n); b += takenStep {

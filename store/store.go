@@ -195,7 +195,7 @@ type Taken struct {
 	Note     string   // of the first time, when Repeated
 	Buckets  []Bucket
 
-	// Sources, of a denial, are the entries of the account's record that put
+	// Sources, of a denial or a look, are the entries of the account's record that put
 	// an attempt on another lane than a stranger's: n: and a network that the
 	// account signed in from, w: and a source that has wrong tags. nil means
 	// not told. See [Taken.Stranger].

@@ -62,7 +62,8 @@ func take(s space, t Take, now int64) (Taken, error) {
 	}
 	if admitted {
 		out.Outcome = Admitted
-	} else if t.Record != "" {
+	}
+	if t.Record != "" && (!admitted || t.Peek) {
 		out.Sources = rec.sources()
 	}
 	for i := range t.Charges {

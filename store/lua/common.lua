@@ -35,9 +35,9 @@ local function number(text, what)
   return n
 end
 
+-- Redis writes a number among the arguments with 17 digits, more than this has.
 local function put(key, value, expires, now)
-  local ms = math.max(0, ceildiv(expires - now, 1000)) + GRACE_MS
-  redis.call('SET', key, value, 'PX', int(ms))
+  redis.call('PSETEX', key, math.max(0, ceildiv(expires - now, 1000)) + GRACE_MS, value)
 end
 
 -- The short form of a bucket with a key of its own: see codec.go.
@@ -57,9 +57,11 @@ local function parseshort(v)
   corrupt('bucket')
 end
 
--- A bucket. An absent one is full: everything 0.
+-- A bucket. An absent one is full: everything 0. Nobody changes this one.
+local FULL = {full = 0, capacity = 0, interval = 0, strikes = 0, till = 0, last = 0}
+
 local function parse(v)
-  if not v then return {full = 0, capacity = 0, interval = 0, strikes = 0, till = 0, last = 0} end
+  if not v then return FULL end
   if not string.find(v, '/', 1, true) then return parseshort(v) end
   local f, c, i, rest = string.match(v, '^(%d+)/(%d+)x(%d+)(.*)$')
   local s = {full = number(f, 'bucket'), capacity = number(c, 'bucket'), interval = number(i, 'bucket'), strikes = 0, till = 0, last = 0}
@@ -72,17 +74,17 @@ local function parse(v)
 end
 
 local function format(s)
-  local v = int(s.full) .. '/' .. int(s.capacity) .. 'x' .. int(s.interval)
-  if s.strikes > 0 then v = v .. '/' .. int(s.strikes) .. '/' .. int(s.till) .. '/' .. int(s.last) end
-  return v
+  if s.strikes == 0 then return string.format('%.0f/%.0fx%.0f', s.full, s.capacity, s.interval) end
+  return string.format('%.0f/%.0fx%.0f/%.0f/%.0f/%.0f', s.full, s.capacity, s.interval, s.strikes, s.till, s.last)
 end
 
 local function formatshort(s)
-  local since = s.full - SHORT_EPOCH
-  if s.strikes > 0 or since < 0 or since >= SHORT_SPAN or s.capacity < 1 then return format(s) end
-  for _, w in ipairs(WINDOWS) do
-    if s.capacity <= w[2] and s.interval == ceildiv(w[1], s.capacity) then
-      return string.format('%.0f%015.0f', w[3] + s.capacity, since)
+  local since, capacity = s.full - SHORT_EPOCH, s.capacity
+  if s.strikes > 0 or since < 0 or since >= SHORT_SPAN or capacity < 1 then return format(s) end
+  for i = 1, #WINDOWS do
+    local w = WINDOWS[i]
+    if capacity <= w[2] and s.interval == ceildiv(w[1], capacity) then
+      return string.format('%.0f%015.0f', w[3] + capacity, since)
     end
   end
   return format(s)

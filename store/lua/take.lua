@@ -74,31 +74,38 @@ if idemkey and not peek and not debit then
   end
 end
 
--- Charges, and what of them is needed to know whether they apply.
+-- Charges, and what of them is needed to know whether they apply. The rest of
+-- a charge has its room from the start: to make room field by field would cost
+-- more than all the reckoning.
 local charges, standin = {}, nil
 for i = 1, n do
   local b = HEAD + (i - 1) * STEP
   local key, when, cost, population, flags = string.match(ARGV[b + 1], '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
-  when = tonumber(when)
-  if i == challenged or has(when, lane) then
-    local c = {index = i, base = b, key = tonumber(key), field = ARGV[b + 2], cost = tonumber(cost), population = tonumber(population)}
+  if i == challenged or has(tonumber(when), lane) then
     flags = tonumber(flags)
-    c.logonly, c.challenge = has(flags, 1), has(flags, 2)
+    local c = {
+      index = i, base = b, key = tonumber(key), field = ARGV[b + 2], cost = tonumber(cost), population = tonumber(population),
+      logonly = has(flags, 1), challenge = has(flags, 2), mark = ARGV[b + 4], capacity = 0, interval = 0, peruser = 0, most = 0,
+      forget = 0, debt = 0, nwaits = 0, longest = 0, waits = '', full = 0, missing = 0, strikes = 0, till = 0, last = 0,
+      pays = false, loan = false, waiting = false, wait = 0, cut = false, dry = false, charged = false, struck = false,
+    }
     if i == challenged then standin = c else charges[#charges + 1] = c end
   end
 end
 
-local SPEC = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) ([%d,]*)$'
+local SPEC = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) ([%d,]*)$'
 
 local function load(c)
-  local capacity, interval, peruser, most, forget, debt, waits = string.match(ARGV[c.base + 3], SPEC)
+  local capacity, interval, peruser, most, forget, debt, nwaits, longest, waits = string.match(ARGV[c.base + 3], SPEC)
   c.capacity, c.interval, c.peruser, c.most = tonumber(capacity), tonumber(interval), tonumber(peruser), tonumber(most)
-  c.forget, c.debt, c.mark = tonumber(forget), tonumber(debt), ARGV[c.base + 4]
-  c.waits, c.nwaits = waits, 0
-  if waits ~= '' then
-    local list = {}
-    for w in string.gmatch(waits, '%d+') do list[#list + 1] = tonumber(w) end
-    c.waits, c.nwaits = list, #list
+  c.forget, c.debt, c.nwaits, c.longest, c.waits = tonumber(forget), tonumber(debt), tonumber(nwaits), tonumber(longest), waits
+end
+
+-- The k-th wait of a backoff.
+local function waitof(c, k)
+  for w in string.gmatch(c.waits, '%d+') do
+    k = k - 1
+    if k == 0 then return tonumber(w) end
   end
 end
 
@@ -149,7 +156,7 @@ local function judge(c, value, heads)
     local last = math.min(s.last, now)
     if now - last < c.forget then
       c.strikes, c.last = s.strikes, last
-      c.till = math.min(s.till, now + c.waits[c.nwaits])
+      c.till = math.min(s.till, now + c.longest)
       c.cut = c.cut or c.till < s.till
     end
   end
@@ -162,7 +169,7 @@ local function judge(c, value, heads)
   elseif c.till > 0 then
     c.loan = true
   elseif c.nwaits > 0 then
-    c.wait = math.min(need, c.waits[math.min(c.strikes, c.nwaits - 1) + 1])
+    c.wait = math.min(need, waitof(c, math.min(c.strikes, c.nwaits - 1) + 1))
   else
     c.wait = need
     if resized then
@@ -188,7 +195,8 @@ local function readall(list)
 end
 readall(charges)
 
--- Of a denial: the entries of the record that put an attempt on another lane.
+-- Of a denial, and of a look, after which another part of the attempt may deny:
+-- the entries of the record that put an attempt on another lane.
 local function sources()
   local list = {}
   for _, name in ipairs(rec.names) do
@@ -200,16 +208,14 @@ end
 
 local function answer()
   local note = first and first.note or '-'
-  if outcome == DENIED and recordkey then note = sources() end
+  if recordkey and (outcome == DENIED or peek) then note = sources() end
   local out = {outcome, now, attempt, issued, lane, (device or known) and 1 or 0, failed, replaced, first and first.marks or '-', note}
+  local o = #out
   for _, c in ipairs(charges) do
-    out[#out + 1] = c.index
-    out[#out + 1] = (c.dry and 1 or 0) + (c.charged and 2 or 0) + (c.struck and 4 or 0)
-    out[#out + 1] = c.capacity
-    out[#out + 1] = c.interval
-    out[#out + 1] = c.missing
-    out[#out + 1] = c.dry and c.wait or 0
-    out[#out + 1] = c.strikes
+    out[o + 1], out[o + 2] = c.index, (c.dry and 1 or 0) + (c.charged and 2 or 0) + (c.struck and 4 or 0)
+    out[o + 3], out[o + 4], out[o + 5] = c.capacity, c.interval, c.missing
+    out[o + 6], out[o + 7] = c.dry and c.wait or 0, c.strikes
+    o = o + 7
   end
   return out
 end
@@ -264,12 +270,12 @@ for _, c in ipairs(charges) do
     c.missing, c.till = c.missing + c.cost * c.interval, 0
   end
   if touched or c.cut and c.dry then
-    local s = {full = now + c.missing, capacity = c.capacity, interval = c.interval, strikes = c.strikes, till = c.till, last = c.last}
+    c.full = now + c.missing
     local something = c.missing > 0 or c.strikes > 0
     if c.field ~= '' then
-      setentry(rec, c.field, something and format(s) or nil)
+      setentry(rec, c.field, something and format(c) or nil)
     elseif something then
-      put(KEYS[c.key], formatshort(s), expires(s, c.forget), now)
+      put(KEYS[c.key], formatshort(c), expires(c, c.forget), now)
     else
       redis.call('DEL', KEYS[c.key])
     end

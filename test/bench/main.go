@@ -27,6 +27,9 @@ type settings struct {
 }
 
 func main() {
+	// What is started here dies with the thread that started it, which
+	// therefore must not be given up before the end.
+	runtime.LockOSThread()
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

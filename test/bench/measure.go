@@ -69,6 +69,7 @@ func (b *bench) startStoreFloor(core int, self, file string) (*process, error) {
 			return p, nil
 		}
 	}
+	p.stop()
 	return nil, fmt.Errorf("the store floor ended before it was ready")
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,7 @@ func ratios(rows []row) []ratio {
 	cost := make(map[string]float64)
 	var conns []int
 	for _, r := range rows {
-		if len(conns) == 0 || conns[len(conns)-1] < r.Conns {
+		if !slices.Contains(conns, r.Conns) {
 			conns = append(conns, r.Conns)
 		}
 		cost[fmt.Sprint(r.Case, r.Conns)] = r.Guard + r.Redis

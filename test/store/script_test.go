@@ -183,9 +183,9 @@ func keysOf(t *testing.T, words []string) []string {
 	switch strings.ToUpper(words[0]) {
 	case "TIME":
 		return nil
-	case "GET", "SET", "PTTL", "PEXPIRE", "EXISTS", "PFADD":
+	case "GET", "SET", "PSETEX", "PTTL", "PEXPIRE", "PFADD":
 		return words[1:2]
-	case "MGET", "DEL", "PFCOUNT":
+	case "MGET", "DEL", "EXISTS", "PFCOUNT":
 		return words[1:]
 	}
 	t.Fatalf("a script runs %q", words)

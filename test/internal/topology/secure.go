@@ -37,7 +37,7 @@ const (
 
 // Rights is what an ACL line grants to that user, as the manual has it.
 func Rights() []string {
-	return strings.Fields("~lg:* resetchannels -@all +eval +evalsha +get +set +del +exists +pttl +pexpire +time +pfadd +pfcount +info")
+	return strings.Fields("~lg:* resetchannels -@all +eval +evalsha +get +mget +set +psetex +del +exists +pttl +pexpire +time +pfadd +pfcount +info")
 }
 
 // ClusterRights are what that user needs on the nodes of a cluster: the map of
