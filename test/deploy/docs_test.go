@@ -107,6 +107,24 @@ func TestTheIndexNamesEveryPage(t *testing.T) {
 	}
 }
 
+// The alerts of the rules are those of the manual, so that whoever is woken finds
+// what to do.
+func TestTheManualSaysWhatToDoAtEveryAlert(t *testing.T) {
+	names := func(pattern, path string) []string {
+		var all []string
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(read(t, path), -1) {
+			all = append(all, m[1])
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	fire := names(`alert: (\w+)`, "deploy/prometheus/loginguard.rules.yml")
+	said := names(`(?:\| |, )(Loginguard[A-Z]\w+)`, "docs/operate.md")
+	if len(fire) == 0 || !slices.Equal(fire, said) {
+		t.Errorf("the rules have %q, docs/operate.md %q", fire, said)
+	}
+}
+
 // The manual's command that shows how an address is found, with the configuration
 // above it.
 func TestTheManualFindsTheClientBehindTwoProxies(t *testing.T) {
