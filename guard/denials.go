@@ -30,6 +30,7 @@ const denialsFew = 16
 // there; see [store.Taken.Stranger].
 type denials struct {
 	clock     func() time.Time               // time.Now, but for tests
+	cleared   atomic.Int64                   // when everything was forgotten, in nanoseconds since 1970
 	few       int64                          // denialsFew, but for tests
 	dry       *lru.Cache[string, *dryBucket] // by key, or record and field
 	strangers *lru.Cache[string, denied]     // by record
@@ -77,7 +78,7 @@ func newDenials(n int) *denials {
 	if err1 != nil || err2 != nil {
 		return nil // only of a size that is not positive
 	}
-	return &denials{time.Now, denialsFew, dry, strangers}
+	return &denials{clock: time.Now, few: denialsFew, dry: dry, strangers: strangers}
 }
 
 // now is the moment that what is learned and recalled counts from.
@@ -103,20 +104,32 @@ func (m *denials) recall(plan policy.Plan, r resolved, q Request, now time.Time)
 		}
 	}
 	out := store.Taken{Outcome: store.Denied, Lane: store.LaneStranger, Buckets: make([]store.Bucket, len(plan.Take.Charges))}
-	found := false
+	known, found := make([]*dryBucket, 0, 4), false
 	for i := range plan.Take.Charges {
 		c := &plan.Take.Charges[i]
-		if c.When&store.LaneStranger == 0 || c.LogOnly {
+		if c.When&store.LaneStranger == 0 {
 			continue
+		}
+		if c.LogOnly {
+			return store.Taken{}, false // what it would have done is the store's to say
 		}
 		b, ok := m.dry.Get(bucketName(plan.Take.Record, c))
-		if !ok || !b.flooded(m.few) || !now.Before(b.until) || b.cost != c.Cost || b.capacity != c.Limit.Capacity || b.interval != c.Limit.Interval {
+		if !ok || !now.Before(b.until) || b.cost != c.Cost || b.capacity != c.Limit.Capacity || b.interval != c.Limit.Interval {
 			continue
 		}
-		b.count.Add(1)
+		known = append(known, b)
 		left, passed := b.Bucket, now.Sub(b.seen).Microseconds()
 		left.Wait, left.Missing = max(1, left.Wait-passed), max(0, left.Missing-passed)
-		out.Buckets[i], found = left, true
+		out.Buckets[i] = left
+		// Any that is known to be dry may wait longest, but a flood is what is
+		// answered from memory. Not one at global: it names a denial only where
+		// no other bucket is dry, and of those nothing is known.
+		found = found || b.flooded(m.few) && !plan.Rules[i].Global
+	}
+	if found {
+		for _, b := range known {
+			b.count.Add(1)
+		}
 	}
 	return out, found
 }
@@ -126,6 +139,9 @@ func (m *denials) recall(plan policy.Plan, r resolved, q Request, now time.Time)
 func (m *denials) learn(plan policy.Plan, t store.Taken, began time.Time) {
 	if m == nil || t.Outcome != store.Denied || t.Lane != store.LaneStranger || plan.Take.Record != "" && t.Sources == nil {
 		return
+	}
+	if began.UnixNano() < m.cleared.Load() {
+		return // it may have been decided before that
 	}
 	if plan.Take.Record != "" {
 		m.strangers.Add(plan.Take.Record, denied{store.Taken{Sources: t.Sources}, began.Add(denialMost)})
@@ -168,6 +184,7 @@ func (m *denials) clear() {
 	if m == nil {
 		return
 	}
+	m.cleared.Store(m.now().UnixNano())
 	m.strangers.Purge()
 	m.dry.Purge()
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"loginguard/policy"
+	"loginguard/store"
 )
 
 // remembering is a bench whose guard remembers denials, on the virtual clock.
@@ -104,6 +107,63 @@ func TestOnlyAFloodIsDeniedFromMemory(t *testing.T) {
 	}
 	b.add(3 * time.Second)
 	b.forget(ForgetRequest{Account: "alice"})
+	b.inquired(from("alice", away), Allow)
+}
+
+// What denies longest is told, also where the flood is at another bucket; a
+// flood at global names no denial, since others are not known to be in order.
+func TestMemoryTellsTheLongestWait(t *testing.T) {
+	b := newBench(t, limits(func(c *policy.Config) {
+		c.Limits.Global.Capacity, c.Limits.Global.Refill = 60, policy.Rate{Tokens: 60, Per: time.Hour}
+	}), func(s *setup) { s.o.Denials = 1000 })
+	b.denials.clock = func() time.Time { return time.UnixMicro(b.now()) }
+	b.guesses(31, func(i int) Request { return from(fmt.Sprint("user", i), away) })
+	b.guesses(60, func(i int) Request { return from(fmt.Sprint("other", i), elsewhere(i)) })
+	b.inquired(from("other59", elsewhere(59)), Deny)
+	for range denialsFew - 1 { // one was denied there before
+		b.inquired(from("x", away), Deny)
+	}
+	if d := b.recalled(from("x", away), "network", "host"); d.RetryAfter != 120 {
+		t.Errorf("the wait is %d s, want 120", d.RetryAfter)
+	}
+	for range 2 * denialsFew {
+		b.inquired(from("z", elsewhere(3)), Deny) // by global alone
+	}
+}
+
+// What a log-only limit would have done is told of every attempt, so that the
+// store decides all of them.
+func TestNothingIsDeniedFromMemoryWhereALimitOnlyLogs(t *testing.T) {
+	b := newBench(t, limits(func(c *policy.Config) { c.Limits.Account.Mode = policy.LogOnly }), func(s *setup) { s.o.Denials = 1000 })
+	b.denials.clock = func() time.Time { return time.UnixMicro(b.now()) }
+	b.guesses(30, func(int) Request { return from("alice", away) })
+	for range 3 * denialsFew {
+		b.inquired(from("alice", away), Deny)
+	}
+	if got := b.seen.count("would deny account "); got != 20+3*denialsFew {
+		t.Errorf("%d attempts would have been denied, want %d", got, 20+3*denialsFew)
+	}
+}
+
+// A denial that was decided before an operator let somebody in, and is heard of
+// after, is not remembered.
+func TestDenialFromBeforeAnOperatorsForgetIsNotRemembered(t *testing.T) {
+	b := remembering(t)
+	b.strangers("alice", 10)
+	began := b.denials.now()
+	b.add(time.Millisecond)
+	b.inquired(from("alice", away), Deny)
+	r, err := resolve(b.ring, b.rules.Load(), idp, from("alice", away))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := planned(b.Rules().Policy, r, from("alice", away))
+	taken, err := b.store.Take(context.Background(), plan.Take)
+	if err != nil || taken.Outcome != store.Denied {
+		t.Fatalf("outcome %d, %v", taken.Outcome, err)
+	}
+	b.forget(ForgetRequest{Account: "alice"})
+	b.denials.learn(plan, taken, began)
 	b.inquired(from("alice", away), Allow)
 }
 

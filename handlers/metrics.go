@@ -59,7 +59,7 @@ func NewMetrics(version string) *Metrics {
 		decisions: counter("decisions_total", "Attempts decided. limit is the one that denied or asked for a challenge, or store_unavailable or overloaded; level is the level of a network limit.", "realm", "route", "decision", "limit", "level"),
 		degraded:  counter("degraded_total", "Attempts allowed by on_failure without a decision. They are in decisions_total, too.", "realm", "route"),
 		recalled: counter("denials_recalled_total", "Attempts denied without asking the store, because the same bucket had denied less than a second before. "+
-			"They are in decisions_total, too. What a log-only limit would have said to them is not counted.", "limit", "level"),
+			"They are in decisions_total, too.", "limit", "level"),
 		wouldDeny: counter("would_deny_total", "Attempts that a log-only limit would have denied.", "limit", "level"),
 		wouldDenyRight: counter("would_deny_then_success_total", "Attempts that a log-only limit would have denied and that were then reported as a success: "+
 			"the people whom enforcing it would have kept out, once a limit.", "limit", "level"),
