@@ -57,13 +57,9 @@ func (p *program) checkConfig(asJSON bool) error {
 }
 
 func (p *program) printConfig(asJSON bool) error {
-	c, warnings, err := p.load()
-	if err != nil && asJSON {
-		return p.refuseJSON(warnings, err)
-	}
-	p.warn(warnings)
+	c, err := p.loadToShow(asJSON)
 	if err != nil {
-		return mistakes(err)
+		return err
 	}
 	if !asJSON {
 		return c.Print(p.stdout)

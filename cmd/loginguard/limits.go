@@ -47,13 +47,9 @@ func (p *program) limitsCommand() *cobra.Command {
 
 // localLimits shows the limits of the configuration.
 func (p *program) localLimits(asJSON bool) error {
-	c, warnings, err := p.load()
-	if err != nil && asJSON {
-		return p.refuseJSON(warnings, err)
-	}
-	p.warn(warnings)
+	c, err := p.loadToShow(asJSON)
 	if err != nil {
-		return mistakes(err)
+		return err
 	}
 	ring, _ := c.Ring()
 	rules, err := c.Rules(ring, time.Now())

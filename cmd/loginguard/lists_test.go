@@ -129,6 +129,7 @@ func TestNamesOfInputsStayInTheirComment(t *testing.T) {
 
 func TestWrongImports(t *testing.T) {
 	bad := write(t, "bad.txt", "192.0.2.0/24\nx\n")
+	all4, all6 := write(t, "4.txt", "0.0.0.0/1\n128.0.0.0/2\n192.0.0.0/2\n"), write(t, "6.txt", "192.0.2.0/24\n::/0\n")
 	for _, tt := range []struct {
 		args, want string
 		code       int
@@ -140,6 +141,8 @@ func TestWrongImports(t *testing.T) {
 		{"--format plain " + bad, "the input is refused as plain\n" + bad + `: line 2: "x" is no address block`, exitFailure},
 		{"--format aws " + bad, bad + ": line 1: is not JSON", exitFailure},
 		{"--format aws --service EC9 " + feed("ip-ranges.json"), `nothing has the service "EC9", there is "AMAZON", "CLOUDFRONT", "EC2"`, exitFailure},
+		{"--format plain " + all4, "its blocks together are all of 0.0.0.0/0", exitFailure},
+		{"--format plain --no-aggregate " + all6, "its blocks together are all of ::/0", exitFailure},
 		{"--format plain " + filepath.Join(t.TempDir(), "none"), "no such file or directory", exitFailure},
 	} {
 		code, out, errs := once(t, nil, append([]string{"lists", "import"}, strings.Fields(tt.args)...)...)

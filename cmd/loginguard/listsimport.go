@@ -41,9 +41,10 @@ func (p *program) importCommand() *cobra.Command {
 		Long: "Reads what a cloud provider or another source publishes, from files that you have downloaded or from\n" +
 			"standard input, and prints it as a list file: one block a line, IPv4 first, in order, adjacent and\n" +
 			"overlapping blocks merged. The same input makes the same output. Nothing is downloaded.\n\n" +
-			"A document that is cut off, of another format, or without any block is refused, and so is a filter\n" +
-			"that meets nothing. With --output the file is replaced only when all went well, in one step, and only\n" +
-			"when its content changes; a shell's > would have emptied it by then.\n\n" +
+			"A document that is cut off, of another format, without any block, or of blocks that are together all\n" +
+			"of IPv4 or IPv6 is refused, and so is a filter that meets nothing. With --output the file is replaced\n" +
+			"only when all went well, in one step, and only when its content changes; a shell's > would have emptied\n" +
+			"it by then.\n\n" +
 			"Formats:\n\n" + formats.String() + "\n" +
 			"Exit status: 0 done, 1 the input is refused, with its line or the place in the JSON, 2 the command is\n" +
 			"wrong.",
@@ -96,10 +97,16 @@ func (p *program) importLists(how importing, files []string, stdin io.Reader) er
 		}
 		head.WriteString("\n")
 	}
-	list := netprefix.SortBlocks(all)
-	kept := "without doubles"
-	if !how.noAggregate {
-		list, kept = netprefix.Aggregate(all), "merged"
+	list, kept := netprefix.Aggregate(all), "merged"
+	for _, b := range list {
+		// A hijacked or broken feed, and the lists are often loaded unseen.
+		if b.Bits() == 0 {
+			return fmt.Errorf("the input is refused as %s\n"+
+				"its blocks together are all of %s, which is no list of networks: such a file would put everybody into one class", format.Name, b)
+		}
+	}
+	if how.noAggregate {
+		list, kept = netprefix.SortBlocks(all), "without doubles"
 	}
 	if how.json {
 		return p.writeImported(format.Name, len(all), list)

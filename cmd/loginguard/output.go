@@ -90,6 +90,21 @@ func verdictOf(warnings []string, err error) verdict {
 	return v
 }
 
+// loadToShow reads the configuration of which a command shows something. The
+// warnings are printed; the error says, or is the status of having said as JSON,
+// why there is nothing to show.
+func (p *program) loadToShow(asJSON bool) (*config.Config, error) {
+	c, warnings, err := p.load()
+	if err != nil && asJSON {
+		return nil, p.refuseJSON(warnings, err)
+	}
+	p.warn(warnings)
+	if err != nil {
+		return nil, mistakes(err)
+	}
+	return c, nil
+}
+
 // refuseJSON prints why the configuration is refused. A script finds that where
 // it looks for the answer, and tells the two apart by the exit status.
 func (p *program) refuseJSON(warnings []string, err error) error {

@@ -113,6 +113,7 @@ func (r *reloader) reload(cause string) {
 	if err == nil {
 		kept, changed, err = r.adopt(next)
 	}
+	r.files.Confirm()
 	r.service.metrics.Reloaded(err == nil, r.now())
 	if err != nil {
 		r.refused(cause, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"loginguard/cmd/loginguard/config"
+	"loginguard/cmd/loginguard/watch"
 	"loginguard/guard"
 )
 
@@ -192,6 +193,27 @@ func TestVanishedFileLeavesTheOldInForce(t *testing.T) {
 	s.put(capacity(12))
 	s.logged(1, reloadedLine)
 	s.want("12", "1")
+}
+
+// A pipe in the place of the file is refused: to wait for somebody who writes
+// into it would end all reloads, and keep the service from stopping.
+func TestPipeInPlaceOfTheFileIsRefused(t *testing.T) {
+	s := startReloading(t, capacity(12))
+	next := s.file + ".next"
+	if err := syscall.Mkfifo(next, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, s.file); err != nil {
+		t.Fatal(err)
+	}
+	line := s.logged(1, refusedLine)
+	if !strings.Contains(line, "is a pipe into which nobody writes") {
+		t.Errorf("the log does not say why: %s", line)
+	}
+	s.want("12", "0")
+	s.put(capacity(13))
+	s.logged(1, reloadedLine)
+	s.want("13", "1")
 }
 
 // The default file need not be there; once it was, its absence means nothing.
@@ -430,6 +452,44 @@ overrides:
 	}
 	if !strings.Contains(out.String(), `"reason":"the exam week","expires":"2030-01-31"`) {
 		t.Errorf("the log does not say which: %s", out)
+	}
+}
+
+// A list that is written again with what it had, and met when only half of it is
+// there, is read once more: half of it must not stay in force.
+func TestListThatIsReadByHalvesIsReadAgain(t *testing.T) {
+	whole := "198.51.100.0/25\n198.51.100.128/25\n"
+	list := write(t, "hosting.txt", whole)
+	out := new(lockedBuffer)
+	p := &program{stdout: io.Discard, stderr: out, configFile: write(t, "config.yaml", "networks: {hosting: {files: ["+list+"]}}\n")}
+	c, _, err := p.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newService(t.Context(), c, zerolog.New(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	files := watch.New(watch.Options{Quiet: time.Millisecond})
+	defer files.Close()
+	files.Watch(append(c.Files(), p.file()))
+	r := newReloader(p, s, &listeners{}, files, c, nil)
+	put := func(text string) {
+		if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.load = func() (*config.Config, []string, error) {
+		put(whole[:len("198.51.100.0/25\n")])
+		return p.load()
+	}
+	r.reload(bySignal)
+	put(whole)
+	select {
+	case <-files.Changed():
+	case <-time.After(patience):
+		t.Fatalf("half of the list stays in force: %s", out)
 	}
 }
 

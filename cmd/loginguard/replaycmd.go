@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -83,7 +86,7 @@ denied, or with --against, one that the other configuration lets through.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			r.log = args[0]
-			if err := r.validate(); err != nil {
+			if err := cmp.Or(r.validate(), r.separate(p.file())); err != nil {
 				return usageError{err}
 			}
 			return p.replay(c.Context(), &r)
@@ -119,8 +122,38 @@ func (r *replaying) validate() error {
 		return errors.New("--year is for --format sshd: JSON lines have whole dates")
 	case r.engine.MaxKeys < 0:
 		return errors.New("--max-keys is a number above 0")
-	case r.html != "" && r.html == r.decisions:
-		return errors.New("--html and --decisions name one file")
 	}
 	return nil
+}
+
+// separate refuses to write over what is read, which may be the only copy of a
+// log, and to write two things into one file.
+func (r *replaying) separate(config string) error {
+	uses := []struct{ name, as string }{
+		{r.html, "--html"}, {r.decisions, "--decisions"}, {r.log, "FILE"}, {config, "--config"}, {r.against, "--against"},
+	}
+	for i, out := range uses[:2] {
+		if out.name == replay.Stdin {
+			return fmt.Errorf("%s needs the name of a file", out.as)
+		}
+		for _, other := range uses[i+1:] {
+			if out.name != "" && oneFile(out.name, other.name) {
+				return fmt.Errorf("%s and %s name one file", out.as, other.as)
+			}
+		}
+	}
+	return nil
+}
+
+// oneFile reports whether two names are of one file, which need not exist. What
+// is no regular file, such as a terminal, is not written over.
+func oneFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return infoA.Mode().IsRegular() && os.SameFile(infoA, infoB)
+	}
+	a, errA = filepath.Abs(a)
+	b, errB = filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
 }

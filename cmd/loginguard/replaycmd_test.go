@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -57,7 +58,7 @@ func TestReplayKeepsNothingOfAFailure(t *testing.T) {
 	if text, _ := os.ReadFile(decisions); err != nil || len(files) != 1 || string(text) != "old" {
 		t.Errorf("%v, %v; the old file has %q", err, files, text)
 	}
-	if code, _, errs = once(t, nil, "replay", log, "--config", settings, "--skip-bad"); code != 0 || !strings.Contains(errs, "1 lines could not be used") {
+	if code, _, errs = once(t, nil, "replay", log, "--config", settings, "--skip-bad"); code != 0 || !strings.Contains(errs, "1 unusable line passed over") {
 		t.Errorf("with --skip-bad: status %d, %s", code, errs)
 	}
 }
@@ -70,6 +71,32 @@ func TestReplayRefusesAWrongCommand(t *testing.T) {
 		if code, _, errs := once(t, nil, append([]string{"replay"}, args...)...); code != exitUsage {
 			t.Errorf("replay %v: status %d, %s", args, code, errs)
 		}
+	}
+}
+
+// TestReplayWritesOverNothingThatItReads: the log may be the only copy.
+func TestReplayWritesOverNothingThatItReads(t *testing.T) {
+	log, settings := write(t, "day.jsonl", guessed()), write(t, "config.yaml", "mode: enforce\n")
+	linked, link := filepath.Join(t.TempDir(), "hard"), filepath.Join(t.TempDir(), "soft")
+	if err := cmp.Or(os.Link(log, linked), os.Symlink(log, link)); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(log)
+	for _, outs := range [][]string{
+		{"--decisions", log}, {"--html", linked}, {"--html", link}, {"--decisions", dir + "/../" + filepath.Base(dir) + "/day.jsonl"},
+		{"--decisions", settings}, {"--html", settings, "--against", log}, {"--decisions", "-"},
+		{"--html", dir + "/new", "--decisions", dir + "/./new"},
+	} {
+		code, _, errs := once(t, nil, append([]string{"replay", log, "--config", settings}, outs...)...)
+		if code != exitUsage || !strings.Contains(errs, "name one file") && !strings.Contains(errs, "needs the name of a file") {
+			t.Errorf("%v: status %d, %s", outs, code, errs)
+		}
+	}
+	if text, err := os.ReadFile(log); err != nil || string(text) != guessed() {
+		t.Errorf("the log is written over: %v", err)
+	}
+	if code, _, errs := once(t, nil, "replay", log, "--config", settings, "--decisions", "/dev/null", "--html", "/dev/null"); code != 0 {
+		t.Errorf("nothing can be written into a device: status %d, %s", code, errs)
 	}
 }
 

@@ -80,7 +80,7 @@ func (p *program) printReplay(r *replaying, report *replay.Report, noSecret bool
 		p.warn([]string{report.Log + " has no attempts"})
 	}
 	if report.Skipped > 0 {
-		p.warn([]string{fmt.Sprintf("%d lines could not be used and were passed over", report.Skipped)})
+		p.warn([]string{plural(int(report.Skipped), "unusable line") + " passed over"})
 	}
 	if noSecret && !r.showAccounts && len(report.Policies[0].Accounts) > 0 {
 		p.warn([]string{"no identity secret is set: the hashes of accounts mean something in this report only (--show-accounts shows names)"})

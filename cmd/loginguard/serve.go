@@ -67,6 +67,7 @@ func (p *program) serve(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
+	files.Confirm()
 
 	l, err := listen(c)
 	if err != nil {

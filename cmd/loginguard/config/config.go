@@ -41,6 +41,7 @@ type Config struct {
 
 	ring     *keys.Ring // nil when no identity secret is set
 	fromFile bool       // the file was there, and not empty
+	blank    []string   // list files that had nothing in them
 }
 
 // Server is what listens, and how much it takes on.

@@ -24,7 +24,7 @@
 // It opens no listener and connects to no store. It does not watch the file: a
 // reload calls Load again, has [Config.Under] lay the result over what a running
 // process cannot change, and swaps the Rules in one step, or keeps the old ones
-// when any of it fails. [Config.Expire] ends overrides with their last day. Policy, networks and account names are validated by
-// the packages that use them (policy, netprefix, keys); their complaints come
-// back here to be given a line.
+// when any of it fails. [Config.Expire] ends overrides with their last day.
+// Policy, networks and account names are validated by the packages that use them
+// (policy, netprefix, keys); their complaints come back here to be given a line.
 package config

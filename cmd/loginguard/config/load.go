@@ -36,6 +36,7 @@ func Load(path string, environ []string, settings []Setting) (*Config, []string,
 		return nil, r.warnings, r.result()
 	}
 	c.fromFile = len(file) > 0
+	c.blank = c.blankLists()
 	c.ring = r.identitySecret(variables(environ))
 	r.webhookSecret(c, variables(environ))
 	r.validate(c, time.Now())

@@ -8,6 +8,8 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"syscall"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -16,20 +18,36 @@ import (
 // files of their own.
 const maxFile = 1 << 20
 
+// pipeTime is how long a pipe, such as a shell's <(command), may take to say all
+// it has.
+const pipeTime = 10 * time.Second
+
+// errNoWriter is a pipe that brings nothing: an empty file would mean the
+// defaults.
+var errNoWriter = errors.New("is a pipe into which nobody writes")
+
 // readBounded returns the bytes of a file of at most limit bytes. Devices and
-// endless pipes are read no further.
+// endless pipes are read no further, and no pipe is waited for longer than
+// pipeTime: whoever reloads would wait for ever, and could not even be stopped.
 func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	// Without the flag, the opening itself waits for somebody who writes.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	_ = f.SetReadDeadline(time.Now().Add(pipeTime)) // what cannot block has no deadline
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(data)) > limit {
 		return nil, fmt.Errorf("is larger than %d KiB", limit>>10)
+	}
+	if len(data) == 0 {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+			return nil, errNoWriter
+		}
 	}
 	return data, nil
 }

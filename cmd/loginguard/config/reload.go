@@ -50,9 +50,9 @@ func (c *Config) certificates() []string {
 // Under returns what c, freshly loaded, comes to in a process that runs under
 // another configuration: what such a process cannot change stays as it is there.
 // kept names the keys that differ and are not obeyed, and the variable of the
-// identity secrets if these differ. The error is [Mistakes] about values of c
-// that are right by themselves and wrong beside those that stay; then c must not
-// be put in force.
+// identity secrets if these differ. The error is [Mistakes] about what is right
+// in c by itself and wrong beside what runs, values that stay and lists that were
+// emptied; then c must not be put in force.
 func (c *Config) Under(running *Config) (effective *Config, kept []string, err error) {
 	e := *c
 	e.Server, e.Store, e.Events, e.ring = running.Server, running.Store, running.Events, running.ring
@@ -71,10 +71,11 @@ func (c *Config) Under(running *Config) (effective *Config, kept []string, err e
 	if (c.ring == nil) != (running.ring == nil) || c.ring != nil && !c.ring.Equal(running.ring) {
 		kept = append(kept, secretFileVar) // a variable of this process cannot have changed
 	}
-	if len(kept) == 0 {
-		return &e, nil, nil
-	}
 	r := newReport("")
+	r.refuseEmptied(&e, running)
+	if len(kept) == 0 {
+		return &e, nil, r.result()
+	}
 	if len(e.Callers) == 0 && !loopback(e.Server.API.Listen) {
 		r.wrong("callers", "is empty, though the service goes on to listen on %s until it is restarted: everybody who reaches it would be admin",
 			quote(e.Server.API.Listen))

@@ -83,3 +83,35 @@ func TestFingerprintTellsConfigurationsAndListsApart(t *testing.T) {
 		}
 	}
 }
+
+// A list that has lost all that it had is an accident: a download that failed,
+// a full disk. A comment says that it is meant.
+func TestUnderRefusesAListThatWasEmptied(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "list.txt")
+	with := func(text string) *Config {
+		t.Helper()
+		if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return from(t, "networks: {hosting: {files: ["+list+"]}}\n")
+	}
+	refusal := list + ": is empty, and the list in force is not: to empty it on purpose, leave a comment in it"
+	for _, tt := range []struct{ name, running, next, want string }{
+		{"emptied", "198.51.100.0/24\n", "", refusal},
+		{"left with blanks", "198.51.100.0/24\n", " \n\n", refusal},
+		{"left with a comment", "198.51.100.0/24\n", "# none now\n", ""},
+		{"shorter", "198.51.100.0/24\n203.0.113.0/24\n", "198.51.100.0/24\n", ""},
+		{"empty from the beginning", "", "", ""},
+		{"a comment is something", "# none yet\n", "", refusal},
+	} {
+		running := with(tt.running)
+		_, _, err := with(tt.next).Under(running)
+		if err == nil && tt.want != "" || err != nil && err.Error() != tt.want {
+			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	without := from(t, "mode: enforce\n")
+	if _, _, err := with("").Under(without); err != nil {
+		t.Errorf("a list that is new and empty: %v", err)
+	}
+}

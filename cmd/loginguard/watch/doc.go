@@ -3,7 +3,8 @@
 //
 // Call [New], then [Watcher.Watch] with the files, and receive from
 // [Watcher.Changed]. Before files are read anew, [Watcher.Sync] says that their
-// present contents are known.
+// present contents are known, and afterwards [Watcher.Confirm] that they have
+// been read.
 //
 // # What counts as a change
 //
@@ -23,7 +24,8 @@
 // missing or empty is given longer, since it is mostly about to be written.
 // Nothing can tell a file that was written by halves, with a pause in between,
 // from a finished one: its reader must refuse what is not whole, and is told
-// again when the rest has come.
+// again when the rest has come. So it is when a file was written while it was
+// read, though its contents are those of before when it is done.
 //
 // The package reads the files to compare them, keeps none of their contents,
 // and knows nothing of what they mean.

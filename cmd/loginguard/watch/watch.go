@@ -123,6 +123,25 @@ func (w *Watcher) Sync() {
 	})
 }
 
+// Confirm is called when the files that [Watcher.Sync] took for known have been
+// read. One that was written meanwhile may have been read by halves, and may
+// come to be again what it was before: it is told of in any case.
+func (w *Watcher) Confirm() {
+	w.do(func() {
+		for path, f := range w.files {
+			now := look(path, f.last, false)
+			if f.told.info == nil || now.info == nil || unmoved(f.told.info, now.info) {
+				continue // what is not there now is told of as for any change
+			}
+			f.told = seen{err: errMoved}
+			w.stir()
+		}
+	})
+}
+
+// errMoved is what a reader may have found instead of the contents.
+const errMoved = "was written while it was read"
+
 // Close stops watching. Nothing is told afterwards.
 func (w *Watcher) Close() {
 	w.once.Do(func() { close(w.stop) })

@@ -297,6 +297,30 @@ func TestSyncTakesTheFilesForKnown(t *testing.T) {
 	b.told()
 }
 
+// A reader may have met a file that is being written again, with the contents
+// that it had: it is told of, and once.
+func TestFileThatWasWrittenWhileItWasReadIsTold(t *testing.T) {
+	b := newBench(t, quick())
+	b.write("config.yaml", "old")
+	b.write("list.txt", "old")
+	b.Watch([]string{b.path("config.yaml"), b.path("list.txt"), b.path("none")})
+	b.Sync()
+	b.Confirm()
+	b.silent()
+	b.write("list.txt", "")
+	b.write("list.txt", "old")
+	b.Confirm()
+	b.told()
+	b.Sync()
+	b.Confirm()
+	b.silent()
+	b.write("new", "old")
+	b.rename("new", "config.yaml")
+	b.Confirm()
+	b.told()
+	b.silent()
+}
+
 // What changes between its last look and the next Watch of the same file is
 // not taken for known.
 func TestWatchKeepsWhatIsKnownOfAFile(t *testing.T) {
