@@ -26,6 +26,8 @@ const openingSize = 1 << 10
 type link struct {
 	client, server net.Conn
 
+	dead atomic.Bool // in a black hole: whatever is sent is lost, until it ends
+
 	mu      sync.Mutex
 	opening []byte // what the client sent first, at most openingSize
 }
@@ -209,9 +211,17 @@ func (p *Proxy) pass(l *link, to net.Conn, data []byte, reply bool) bool {
 	f := p.fault.Load()
 	var err error
 	switch {
+	case l.dead.Load():
+		return true // read on, or nobody would see that an end has closed it
 	case f.hole && l.is(f.of):
-		<-healed
-		return false
+		if l.dead.CompareAndSwap(false, true) {
+			p.done.Go(func() {
+				<-healed
+				reset(l.client)
+				reset(l.server)
+			})
+		}
+		return true
 	case !reply:
 		_, err = to.Write(data)
 	case f.cut > 0:
