@@ -203,6 +203,20 @@ func (s *Sentinel) Named() (master, other *redisd.Server) {
 	return master, s.Master
 }
 
+// Names reports whether one of the sentinels names a server as the master: the
+// first that ends a failover does, before the others have heard of it.
+func (s *Sentinel) Names(r *redisd.Server) bool {
+	for _, addr := range s.addrs {
+		c := redis.NewSentinelClient(&redis.Options{Addr: addr})
+		at, err := c.GetMasterAddrByName(context.Background(), masterName).Result()
+		_ = c.Close()
+		if err == nil && len(at) == 2 && net.JoinHostPort(at[0], at[1]) == s.address(r) {
+			return true
+		}
+	}
+	return false
+}
+
 // Agrees reports whether the master that the sentinels name takes itself for
 // one.
 func (s *Sentinel) Agrees() bool {
