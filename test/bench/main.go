@@ -97,6 +97,8 @@ func run(args []string) error {
 
 // configuration raises the limits so far that no case but the denied ones runs
 // one dry, and leaves what they cost as it is: networks still fill in an hour.
+// A host that nobody names takes twelve minutes to forget one attempt, so
+// that -memory can gather millions of them.
 // A store call may take long: this measures cost, also on a busy machine.
 const configuration = `
 store: {url: "redis://%s/0", timeout: 2s}
@@ -108,14 +110,16 @@ limits:
   device: {capacity: 1000000, refill: 1000000/15m}
   familiar: {capacity: 100000, refill: 100000/2h}
   network:
-    host: {capacity: 7000, refill: 7000/1h, max_capacity: 7000}
+    host: {capacity: 5, refill: 5/1h}
     site: {capacity: 7000, refill: 7000/1h, max_capacity: 7000}
     subnet: {capacity: 7000, refill: 7000/1h}
   global: {capacity: 1000000, refill: 1000000/1s, max_capacity: 1000000}
   password: {capacity: 100000, refill: 100000/1h}
 overrides:
+  - {limit: network, level: host, match: {network: "2001::/16"}, capacity: 7000, refill: 7000/1h, reason: all but the filling of -memory}
   - {limit: account, match: {account: closed@example.org}, capacity: 10, refill: 10/6h, reason: the denied cases}
   - {limit: network, level: host, match: {network: 192.0.2.7/32}, capacity: 30, refill: 30/1h, reason: the denied cases}
+  - {limit: network, level: host, match: {network: 203.0.113.7/32}, capacity: 1000000, refill: 1000000/1s, reason: all who sign in}
   - {limit: network, level: host, match: {network: 127.0.0.1/32}, capacity: 1000000, refill: 1000000/1s, reason: the front's clients}
   - {limit: network, level: subnet, match: {network: 127.0.0.0/24}, capacity: 1000000, refill: 1000000/1s, reason: the front's clients}
   - {limit: network, match: {network: "2001:db8:9::/48"}, capacity: 1000000, refill: 1000000/1s, reason: the proxy's client}
