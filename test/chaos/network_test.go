@@ -82,6 +82,7 @@ func hang(t *testing.T, rate, workers int, span time.Duration) {
 	l.back()
 
 	network.Blackhole()
+	holed := time.Now()
 	service.Await(t, 30*time.Second, "the black hole to be noticed", func() bool { return l.busy.Load() > 0 })
 	// What the load itself takes is there after a fifth of the time.
 	time.Sleep(span / 5)
@@ -102,6 +103,7 @@ func hang(t *testing.T, rate, workers int, span time.Duration) {
 	network.Heal()
 	l.recovers(time.Now(), "after the black hole")
 	l.end()
+	t.Logf("99 of 100 answers came within %v, and within %v once the breaker was open", l.nearlyAll(holed), l.nearlyAll(holed.Add(time.Second)))
 	t.Logf("%.0f goroutines, %.1f MB of heap in use, %d connections", goroutines, heap/1e6, conns)
 }
 

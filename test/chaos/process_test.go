@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -55,6 +56,7 @@ type load struct {
 	meter *meter
 	mu    sync.Mutex
 	slow  []span // answers that took longer than they may
+	no    []span // answers that there is no store
 
 	stop chan struct{}
 	once sync.Once
@@ -115,9 +117,31 @@ func (l *load) judge(d client.Decision) {
 		l.firstNew.CompareAndSwap(0, now)
 	case unavailable(d) == nil:
 		l.busy.Add(1)
+		end := time.Unix(0, now)
+		l.mu.Lock()
+		l.no = append(l.no, span{end.Add(-d.Took), end})
+		l.mu.Unlock()
 	default:
 		l.t.Errorf("%v", unavailable(d))
 	}
+}
+
+// nearlyAll returns within what 99 of 100 answers without a store came, of
+// those to questions asked after a moment.
+func (l *load) nearlyAll(after time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var took []time.Duration
+	for _, s := range l.no {
+		if s.begin.After(after) {
+			took = append(took, s.end.Sub(s.begin))
+		}
+	}
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return took[len(took)*99/100]
 }
 
 // unavailable checks the answer that a check gets without a store.
