@@ -243,7 +243,7 @@ func loneSurrogate(body []byte) bool {
 	}
 }
 
-// escape returns the code unit of the \uXXXX that b begins with.
+// escape returns the code unit of the \u and four digits that b begins with.
 func escape(b []byte) (uint64, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false

@@ -36,10 +36,9 @@ func TestNamesBelowOneNetworkDiffer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		addr, most := netip.AddrFrom4([4]byte(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "v4"))), 32
 		if rapid.Bool().Draw(t, "family") {
-			addr, most = netip.AddrFrom16([16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "v6"))), 128
-			if addr.Is4In6() {
-				t.Skip("never a network: addresses are unmapped first")
-			}
+			six := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "v6"))
+			six[0] |= 0x20 // IPv4 written as IPv6 is never a network: addresses are unmapped first
+			addr, most = netip.AddrFrom16(six), 128
 		}
 		outer, _ := addr.Prefix(rapid.IntRange(1, most-1).Draw(t, "bits"))
 		draw := func(name string) netip.Prefix {

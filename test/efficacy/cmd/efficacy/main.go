@@ -1,4 +1,4 @@
-// The command efficacy measures what loginguard and other limiters let through,
+// Command efficacy measures what loginguard and other limiters let through,
 // and whom they turn away, and writes docs/efficacy.md:
 //
 //	go run ./test/efficacy/cmd/efficacy -out docs/efficacy.md
