@@ -71,11 +71,12 @@ func TestLostRepliesAreChargedOnce(t *testing.T) {
 
 // hang asks a service at a rate while its store is a black hole, and wants its
 // goroutines and its heap to stay flat.
-func hang(t *testing.T, rate, workers int, span time.Duration) {
+func hang(t *testing.T, o service.Options, rate, workers int, span time.Duration) {
 	server := redisd.Start(t)
 	network := proxy.Start(t, server.Addr)
-	s := service.Start(t, service.Options{Redis: "redis://" + network.Addr, Config: roomy,
-		Env: append([]string{"LOGINGUARD_LOG_LEVEL=error"}, realBudget...)})
+	o.Redis, o.Config = "redis://"+network.Addr, roomy
+	o.Env = append([]string{"LOGINGUARD_LOG_LEVEL=error"}, realBudget...)
+	s := service.Start(t, o)
 	working(t, s)
 	l := begin(t, s, rate, workers)
 	l.mark()
@@ -108,7 +109,7 @@ func hang(t *testing.T, rate, workers int, span time.Duration) {
 }
 
 // TestHangingStoreHoldsNothing is the short edition.
-func TestHangingStoreHoldsNothing(t *testing.T) { hang(t, 200, 100, 5*time.Second) }
+func TestHangingStoreHoldsNothing(t *testing.T) { hang(t, service.Options{}, 200, 100, 5*time.Second) }
 
 // metric reads one number of the service's metrics.
 func metric(t *testing.T, s *service.Service, name string) float64 {

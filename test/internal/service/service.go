@@ -28,6 +28,10 @@ type Options struct {
 	Redis  string   // URL of the store, "" for memory
 	Env    []string // more variables, "NAME=value"
 	Args   []string // more arguments, after the listeners
+
+	// Shipped runs the program as users get it. The race detector, which all
+	// others have, takes several times the processor.
+	Shipped bool
 }
 
 // Service is one process of the program. Its fields are set once it serves.
@@ -105,7 +109,11 @@ func launch(t testing.TB, o Options) *Service {
 		env = append(env, "LOGINGUARD_STORE_URL="+o.Redis, "LOGINGUARD_IDENTITY_SECRET="+Secret, "LOGINGUARD_STORE_TIMEOUT=2s")
 	}
 	s := &Service{t: t, done: make(chan struct{})}
-	s.cmd = exec.Command(Program(t), append(args, o.Args...)...)
+	path := Program
+	if o.Shipped {
+		path = func(t testing.TB) string { t.Helper(); return must(t, shipped) }
+	}
+	s.cmd = exec.Command(path(t), append(args, o.Args...)...)
 	s.cmd.Dir = t.TempDir() // without a config.yaml
 	s.cmd.Env = append(clean(os.Environ()), merge(env, o.Env)...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.errs
