@@ -28,9 +28,8 @@ const (
 
 // call is one execution of a script.
 type call struct {
-	script *redis.Script
-	keys   []string
-	args   []any
+	script script
+	args   arguments
 
 	state atomic.Int32 // waiting, sent or abandoned
 	reply any
@@ -43,6 +42,15 @@ const (
 	callSent      // may have been executed
 	callAbandoned // must not be
 )
+
+// command returns the call as the client sends it.
+func (c *call) command(ctx context.Context, whole bool) *redis.Cmd {
+	cmd := redis.NewCmd(ctx, c.args.command(c.script, whole)...)
+	if len(c.args.keys) > 0 {
+		cmd.SetFirstKeyPos(commandHead)
+	}
+	return cmd
+}
 
 // batcher sends waiting calls together. Callers take turns at sending: one
 // that finds a free slot has what waits sent, its own call among it, so a lone
@@ -148,15 +156,15 @@ func (b *batcher) pop() []*call {
 func (b *batcher) send(batch []*call) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience*b.timeout)
 	defer cancel()
-	b.round(ctx, batch, (*redis.Script).EvalSha)
+	b.round(ctx, batch, false)
 	var unknown []*call
 	for _, c := range batch {
-		if redis.HasErrorPrefix(c.err, "NOSCRIPT") {
+		if c.err != nil && redis.HasErrorPrefix(c.err, "NOSCRIPT") {
 			unknown = append(unknown, c)
 		}
 	}
 	if len(unknown) > 0 {
-		b.round(ctx, unknown, (*redis.Script).Eval)
+		b.round(ctx, unknown, true)
 	}
 	if slices.ContainsFunc(batch, answered) {
 		b.alive.Add(1)
@@ -172,21 +180,23 @@ func answered(c *call) bool {
 	return c.err == nil || errors.As(c.err, &reply)
 }
 
-// round executes calls in one round trip and sets their replies.
-func (b *batcher) round(ctx context.Context, batch []*call, eval func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) {
+// round executes calls in one round trip and sets their replies. What the
+// client returns for all is the first failure; each command has its own.
+func (b *batcher) round(ctx context.Context, batch []*call, whole bool) {
 	if len(batch) == 1 {
-		c := batch[0]
-		c.reply, c.err = eval(c.script, ctx, b.client, c.keys, c.args...).Result()
+		cmd := batch[0].command(ctx, whole)
+		_ = b.client.Process(ctx, cmd)
+		batch[0].reply, batch[0].err = cmd.Result()
 		return
 	}
 	pipe := b.client.Pipeline()
-	replies := make([]*redis.Cmd, len(batch))
+	sent := make([]*redis.Cmd, len(batch))
 	for i, c := range batch {
-		replies[i] = eval(c.script, ctx, pipe, c.keys, c.args...)
+		sent[i] = c.command(ctx, whole)
+		_ = pipe.Process(ctx, sent[i]) // only queues
 	}
-	// Its error is that of the first command that has one; each is looked at.
 	_, _ = pipe.Exec(ctx)
 	for i, c := range batch {
-		c.reply, c.err = replies[i].Result()
+		c.reply, c.err = sent[i].Result()
 	}
 }

@@ -33,6 +33,9 @@ var replies = []struct{ word, class string }{
 
 // Class returns the kind of a store's failure, one of [Classes], "" for nil.
 func Class(err error) string {
+	if err == nil {
+		return "" // before anything is made ready for the rest
+	}
 	var (
 		reply   redis.Error
 		op      *net.OpError
@@ -43,8 +46,6 @@ func Class(err error) string {
 		name    x509.HostnameError
 	)
 	switch {
-	case err == nil:
-		return ""
 	case errors.Is(err, ErrFull):
 		return "full"
 	case errors.Is(err, errCorrupt), errors.Is(err, errReply), errors.Is(err, redis.Nil):

@@ -34,8 +34,8 @@ func newNodes(client *redis.ClusterClient, timeout time.Duration) *nodes {
 // have moved, and so did nothing, the cluster client follows them.
 func (n *nodes) do(ctx context.Context, c *call) (any, error) {
 	key := ""
-	if len(c.keys) > 0 {
-		key = c.keys[0]
+	if len(c.args.keys) > 0 {
+		key = c.args.keys[0]
 	}
 	loading, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
@@ -47,7 +47,9 @@ func (n *nodes) do(ctx context.Context, c *call) (any, error) {
 	if n.outdated(err) && Class(err) == "moved" {
 		ctx, cancel := context.WithTimeout(ctx, n.timeout)
 		defer cancel()
-		return c.script.Eval(ctx, n.client, c.keys, c.args...).Result()
+		cmd := c.command(ctx, true)
+		_ = n.client.Process(ctx, cmd) // is in the command, too
+		return cmd.Result()
 	}
 	return reply, err
 }

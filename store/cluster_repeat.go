@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -33,7 +34,7 @@ const (
 func (c *cluster) reserve(ctx context.Context, t Take) (out Taken, found bool, err error) {
 	hold := max(1, (patience * c.r.timeout).Milliseconds())
 	for pause := holdFirst; ; pause = min(2*pause, holdMost) {
-		out, answer, err := c.recall(ctx, t, "reserve", hold)
+		out, answer, err := c.recall(ctx, t, "reserve", strconv.FormatInt(hold, 10))
 		if err != nil || answer != nameHeld {
 			return out, answer != nameFree, err
 		}
@@ -104,12 +105,15 @@ func (c *cluster) remember(ctx context.Context, t Take, out Taken) (Taken, error
 }
 
 // recall runs lua/recall.lua.
-func (c *cluster) recall(ctx context.Context, t Take, act string, value any) (out Taken, answer int64, err error) {
-	var a arguments
-	a.keys = []string{t.Idempotence, t.Idempotence + ":held"}
+func (c *cluster) recall(ctx context.Context, t Take, act, value string) (out Taken, answer int64, err error) {
+	a := newArguments(2, 6)
+	a.index(t.Idempotence)
+	a.index(t.Idempotence + ":held")
 	a.clock(t.Now)
-	a.add(t.Binding, t.MaxUses, act, t.Attempt, value)
-	reply, err := c.r.run(ctx, c.r.recall, a.keys, a.args)
+	a.str(t.Binding)
+	a.num(t.MaxUses)
+	a.str(act, t.Attempt, value)
+	reply, err := c.r.run(ctx, c.r.recall, a)
 	if err != nil {
 		return out, 0, fmt.Errorf("%s: %w", act, err)
 	}

@@ -26,7 +26,7 @@ type Redis struct {
 	timeout time.Duration
 	evict   bool
 
-	take, settle, forget, recall *redis.Script
+	take, settle, forget, recall script
 
 	dial    *dialer
 	batch   *batcher // nil on a Redis Cluster
@@ -91,7 +91,7 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 		o.Timeout = 50 * time.Millisecond
 	}
 	r := &Redis{timeout: o.Timeout, evict: o.AllowEviction, dial: new(dialer)}
-	for name, script := range map[string]**redis.Script{"take": &r.take, "settle": &r.settle, "forget": &r.forget, "recall": &r.recall} {
+	for name, script := range map[string]*script{"take": &r.take, "settle": &r.settle, "forget": &r.forget, "recall": &r.recall} {
 		if *script, err = loadScript(name); err != nil {
 			return nil, err
 		}
@@ -167,27 +167,27 @@ func options(t target, o RedisOptions) (*redis.UniversalOptions, error) {
 }
 
 // loadScript joins the shared functions and one script.
-func loadScript(name string) (*redis.Script, error) {
+func loadScript(name string) (script, error) {
 	common, err := lua.ReadFile("lua/common.lua")
 	if err != nil {
-		return nil, fmt.Errorf("load script: %w", err)
+		return script{}, fmt.Errorf("load script: %w", err)
 	}
 	body, err := lua.ReadFile("lua/" + name + ".lua")
 	if err != nil {
-		return nil, fmt.Errorf("load script: %w", err)
+		return script{}, fmt.Errorf("load script: %w", err)
 	}
-	return redis.NewScript(string(common) + string(body)), nil
+	return newScript(string(common) + string(body)), nil
 }
 
 // run executes a script within the budget. It is sent by its hash; only when
 // the server says that it does not know it, and so did not run it, is it sent
 // whole, which also makes the server remember it.
-func (r *Redis) run(ctx context.Context, s *redis.Script, keys []string, args []any) (any, error) {
+func (r *Redis) run(ctx context.Context, s script, a arguments) (any, error) {
 	do := r.batch.do
 	if r.cluster != nil {
 		do = r.cluster.nodes.do
 	}
-	reply, err := do(ctx, &call{script: s, keys: keys, args: args})
+	reply, err := do(ctx, &call{script: s, args: a})
 	r.seen(err)
 	return reply, err
 }

@@ -8,90 +8,56 @@ import (
 	"strings"
 )
 
-// arguments builds KEYS and ARGV of a script. Every key that a script touches
-// is in KEYS; ARGV names it by its index, 0 for none.
-type arguments struct {
-	keys []string
-	args []any
-}
-
-func (a *arguments) key(name string) { a.args = append(a.args, a.index(name)) }
-
-// index adds a key and returns its index.
-func (a *arguments) index(name string) int {
-	if name == "" {
-		return 0
-	}
-	a.keys = append(a.keys, name)
-	return len(a.keys)
-}
-
-func (a *arguments) add(values ...any) { a.args = append(a.args, values...) }
-
-func (a *arguments) clock(now int64) {
-	if now == 0 {
-		a.add("")
-		return
-	}
-	a.add(now)
-}
-
-func bit(on bool, value int) int {
-	if on {
-		return value
-	}
-	return 0
-}
+// takeHead and takeStep are how many arguments lua/take.lua has before the
+// charges, and for each of them: what says whether it applies, its field, the
+// limit, its mark. Few and long ones cost less on the way than many short
+// ones, and the limit is only taken apart where the charge applies.
+const takeHead, takeStep = 20, 4
 
 // takeArgs lays a Take out as lua/take.lua reads it.
 func takeArgs(t Take) arguments {
-	a := arguments{keys: make([]string, 0, 2+2*len(t.Charges)), args: make([]any, 0, 20+takeStep*len(t.Charges))}
+	a := newArguments(2+2*len(t.Charges), takeHead+takeStep*len(t.Charges))
 	a.clock(t.Now)
-	a.add(bit(t.Peek, 1) + bit(t.Debit, 2))
+	a.num(bit(t.Peek, 1) + bit(t.Debit, 2))
 	a.key(t.Record)
 	a.key(t.Idempotence)
-	a.add(t.Network, t.Remember, t.DeviceIssued, t.DeviceExpires,
-		t.RepeatDevice.Source, t.RepeatDevice.Tag, t.Challenged+1, // 0: none; -1: elsewhere
-		t.RepeatNetwork.Source, t.RepeatNetwork.Tag,
-		t.Attempt, t.Binding, strconv.FormatInt(t.MaxUses, 10)+" "+strconv.FormatInt(t.TTL, 10), t.Note, int(t.Lane), bit(t.Replace, 1), len(t.Charges))
+	a.str(t.Network)
+	a.num(t.Remember, t.DeviceIssued, t.DeviceExpires)
+	a.str(t.RepeatDevice.Source, t.RepeatDevice.Tag)
+	a.num(int64(t.Challenged + 1)) // 0: none; -1: elsewhere
+	a.str(t.RepeatNetwork.Source, t.RepeatNetwork.Tag, t.Attempt, t.Binding)
+	a.words(t.MaxUses, t.TTL)
+	a.str(t.Note)
+	a.num(int64(t.Lane), bit(t.Replace, 1), int64(len(t.Charges)))
 	for i := range t.Charges {
 		a.charge(&t.Charges[i])
 	}
 	return a
 }
 
-// takeStep is how many arguments a charge has in lua/take.lua: what says
-// whether it applies, its field, the limit, its mark. Few and long ones cost
-// less on the way than many short ones, and the limit is only taken apart where
-// the charge applies.
-const takeStep = 4
-
 // charge lays a charge out.
 func (a *arguments) charge(c *Charge) {
-	key := 0
+	key := int64(0)
 	if c.Field == "" {
 		key = a.index(c.Key)
 	}
-	l, b := &c.Limit, make([]byte, 0, 160)
-	for _, n := range [...]int64{int64(key), int64(c.When), c.Cost, int64(a.index(c.Population)), int64(bit(c.LogOnly, 1) + bit(c.Challenge, 2))} {
-		b = append(strconv.AppendInt(b, n, 10), ' ')
-	}
-	first := string(b[:len(b)-1])
-	b = b[:0]
-	longest := int64(0)
+	a.words(key, int64(c.When), c.Cost, a.index(c.Population), bit(c.LogOnly, 1)+bit(c.Challenge, 2))
+	a.str(c.Field)
+	l, longest := &c.Limit, int64(0)
 	if n := len(l.Waits); n > 0 {
 		longest = l.Waits[n-1]
 	}
 	for _, n := range [...]int64{l.Capacity, l.Interval, l.PerUser, l.MaxCapacity, l.Forget, l.Debt, int64(len(l.Waits)), longest} {
-		b = append(strconv.AppendInt(b, n, 10), ' ')
+		a.text = append(strconv.AppendInt(a.text, n, 10), ' ')
 	}
 	for i, w := range l.Waits {
 		if i > 0 {
-			b = append(b, ',')
+			a.text = append(a.text, ',')
 		}
-		b = strconv.AppendInt(b, w, 10)
+		a.text = strconv.AppendInt(a.text, w, 10)
 	}
-	a.add(first, c.Field, string(b), c.Mark)
+	a.end()
+	a.str(c.Mark)
 }
 
 // Take implements [Store].
@@ -105,7 +71,7 @@ func (r *Redis) Take(ctx context.Context, t Take) (Taken, error) {
 // takeOne takes what one script reaches.
 func (r *Redis) takeOne(ctx context.Context, t Take) (Taken, error) {
 	a := takeArgs(t)
-	reply, err := r.run(ctx, r.take, a.keys, a.args)
+	reply, err := r.run(ctx, r.take, a)
 	if err != nil {
 		return Taken{}, fmt.Errorf("take: %w", err)
 	}
@@ -172,22 +138,31 @@ func readTaken(reply any, t Take) (Taken, error) {
 	return out, nil
 }
 
+// settleHead and settleStep are how many arguments lua/settle.lua has before
+// the refunds, and for each of them: its key, its field, its cost.
+const settleHead, settleStep = 17, 3
+
 // settleArgs lays a Settle out as lua/settle.lua reads it.
 func settleArgs(t Settle) arguments {
-	var a arguments
+	a := newArguments(3+len(t.Refunds)+3*len(t.Populations), settleHead+settleStep*len(t.Refunds)+3*len(t.Populations))
 	a.clock(t.Now)
 	a.key(t.Marker)
 	a.key(t.Idempotence)
 	a.key(t.Record)
-	a.add(t.Issued, t.Expires, bit(t.Refund, 1), bit(t.Learn, 1), bit(t.Fail, 1),
-		t.Network, t.Remember, t.Sources, t.Member, t.Wrong.Source, t.Wrong.Tag, len(t.Refunds), len(t.Populations))
+	a.num(t.Issued, t.Expires)
+	a.bit(t.Refund, t.Learn, t.Fail)
+	a.str(t.Network)
+	a.num(t.Remember, t.Sources)
+	a.str(t.Member, t.Wrong.Source, t.Wrong.Tag)
+	a.num(int64(len(t.Refunds)), int64(len(t.Populations)))
 	for _, f := range t.Refunds {
 		key := f.Key
 		if f.Field != "" {
 			key = ""
 		}
 		a.key(key)
-		a.add(f.Field, f.Cost)
+		a.str(f.Field)
+		a.num(f.Cost)
 	}
 	for _, p := range t.Populations {
 		a.key(p)
@@ -208,7 +183,7 @@ func (r *Redis) Settle(ctx context.Context, t Settle) (Settled, error) {
 // settleOne settles what one script reaches.
 func (r *Redis) settleOne(ctx context.Context, t Settle) (Settled, error) {
 	a := settleArgs(t)
-	reply, err := r.run(ctx, r.settle, a.keys, a.args)
+	reply, err := r.run(ctx, r.settle, a)
 	if err != nil {
 		return Settled{}, fmt.Errorf("settle: %w", err)
 	}
@@ -242,11 +217,12 @@ func (r *Redis) Forget(ctx context.Context, f Forget) error {
 	if f.Record == "" {
 		return nil
 	}
-	var a arguments
-	a.keys = []string{f.Record}
+	a := newArguments(1, 4)
+	a.index(f.Record)
 	a.clock(f.Now)
-	a.add(bit(f.Credentials, 1), f.Keep, f.Remember)
-	if _, err := r.run(ctx, r.forget, a.keys, a.args); err != nil {
+	a.bit(f.Credentials)
+	a.num(f.Keep, f.Remember)
+	if _, err := r.run(ctx, r.forget, a); err != nil {
 		return fmt.Errorf("forget: %w", err)
 	}
 	return nil

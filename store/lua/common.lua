@@ -24,6 +24,20 @@ local function clock(given)
   return tonumber(t[1]) * 1000000 + tonumber(t[2])
 end
 
+-- Reads keys at once. MGET takes a key of another type for an absent one.
+local function readkeys(keys)
+  return #keys > 0 and redis.call('MGET', unpack(keys)) or {}
+end
+
+-- What is absent and counts is asked for once more: there must be no such key
+-- at all, of whatever type.
+local function absent(missing)
+  if #missing > 0 and redis.call('EXISTS', unpack(missing)) > 0 then
+    for _, k in ipairs(missing) do redis.call('GET', k) end -- says WRONGTYPE
+    error('WRONGTYPE', 0)
+  end
+end
+
 -- A string, since Redis before 7 cannot report an error that is a table.
 local function corrupt(what) error('CORRUPT ' .. what, 0) end
 

@@ -13,23 +13,34 @@ local member, source, tag = ARGV[13], ARGV[14], ARGV[15]
 local refunds, populations = tonumber(ARGV[16]), tonumber(ARGV[17])
 
 if ends > 0 and now >= ends then return {0, 1, 0, now} end
-if marker and redis.call('EXISTS', marker) == 1 then return {0, 0, 0, now} end
-
 -- Read everything first. A damaged value must be found before anything is
 -- written: the settlement can be made again once it is mended.
-local at = 17
-local rec = parserecord(recordkey and redis.call('GET', recordkey))
+local at, read, values = 17, {}, {}
+local function want(k) if k then read[#read + 1] = k end end
+want(marker) want(idemkey) want(recordkey)
+for i = 1, refund and refunds or 0 do
+  if ARGV[at + (i - 1) * 3 + 2] == '' then want(key(at + (i - 1) * 3 + 1)) end
+end
+for i = 1, teach and populations or 0 do want(key(at + refunds * 3 + (i - 1) * 3 + 1)) end
+local missing = {}
+for i, v in ipairs(readkeys(read)) do
+  if v then values[read[i]] = v else missing[#missing + 1] = read[i] end
+end
+absent(missing)
+
+if marker and values[marker] then return {0, 0, 0, now} end
+local rec = parserecord(values[recordkey])
 for _, name in ipairs(rec.names) do entryexpires(name, rec.values[name], 0, {}) end
-local remembered = idemkey and parseremembered(redis.call('GET', idemkey), now)
+local remembered = parseremembered(values[idemkey], now)
 local states, heads = {}, {}
 for i = 1, refund and refunds or 0 do
   local b = at + (i - 1) * 3
   local field, value = ARGV[b + 2], nil
-  if field ~= '' then value = rec.values[field] else value = redis.call('GET', key(b + 1)) end
+  if field ~= '' then value = rec.values[field] else value = values[key(b + 1)] end
   states[i] = value and parse(value)
 end
 for i = 1, teach and populations or 0 do
-  heads[i] = {headcount(redis.call('GET', key(at + refunds * 3 + (i - 1) * 3 + 1)))}
+  heads[i] = {headcount(values[key(at + refunds * 3 + (i - 1) * 3 + 1)])}
 end
 local reset = resetmoment(rec, now)
 local stale = issued > 0 and issued <= reset

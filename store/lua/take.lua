@@ -14,21 +14,17 @@ local n = tonumber(ARGV[HEAD])
 
 local function has(mask, bit) return mask % (2 * bit) >= bit end
 
--- All keys are read at once. MGET takes a key of another type for an absent
--- one, and an absent bucket is full, so what is absent and counts is asked for
--- once more: there must be no such key at all.
-local values = #KEYS > 0 and redis.call('MGET', unpack(KEYS)) or {}
+local values = readkeys(KEYS)
 local function value(i) return values[i] or nil end -- not false
 
-local function absent(list)
+-- Makes sure that what of the listed keys was not there is not there. An absent
+-- bucket is full.
+local function trulyabsent(list)
   local missing = {}
   for _, i in ipairs(list) do
     if not values[i] then missing[#missing + 1] = KEYS[i] end
   end
-  if #missing > 0 and redis.call('EXISTS', unpack(missing)) > 0 then
-    for _, k in ipairs(missing) do redis.call('GET', k) end -- says WRONGTYPE
-    error('WRONGTYPE', 0)
-  end
+  absent(missing)
 end
 
 local rec = parserecord(value(tonumber(ARGV[3])))
@@ -64,7 +60,7 @@ if forced > 0 then lane = forced end
 -- An attempt that was admitted under the same name before.
 local outcome, attempt, issued, replaced, first = DENIED, ARGV[14], now, 0, nil
 if idemkey and not peek and not debit then
-  absent({tonumber(ARGV[4])})
+  trulyabsent({tonumber(ARGV[4])})
   local m = parseremembered(value(tonumber(ARGV[4])), now)
   if m and m.uses > 0 then
     if m.binding ~= ARGV[15] or m.uses >= tonumber(string.match(ARGV[16], '^%d+')) then
@@ -188,7 +184,7 @@ local function readall(list)
     if c.field == '' then used[#used + 1] = c.key end
     if c.population > 0 and c.peruser > 0 then used[#used + 1] = c.population end
   end
-  absent(used)
+  trulyabsent(used)
   for _, c in ipairs(list) do
     if c.field ~= '' then judge(c, rec.values[c.field]) else judge(c, value(c.key), value(c.population)) end
   end
