@@ -97,14 +97,14 @@ func run(args []string) error {
 
 // configuration raises the limits so far that no case but the denied ones runs
 // one dry, and leaves what they cost as it is: networks still fill in an hour.
-// A host that nobody names takes twelve minutes to forget one attempt, so
+// A host that nobody names takes an hour to forget one anonymous attempt, so
 // that -memory can gather millions of them.
 // A store call may take long: this measures cost, also on a busy machine.
 const configuration = `
 store: {url: "redis://%s/0", timeout: 2s}
 server: {api: {listen: "127.0.0.1:0"}, admin: {listen: "127.0.0.1:0"}, front: {listen: "127.0.0.1:0"}}
 client_address: {hops: 1, trusted_proxies: [127.0.0.1, "::1"]}
-routes: {anonymous: {cost: 1, success: full, account: none}}
+routes: {anonymous: {cost: 5, success: full, account: none}}
 limits:
   account: {capacity: 100000, refill: 100000/6h}
   device: {capacity: 1000000, refill: 1000000/15m}
