@@ -104,7 +104,7 @@ denied, or with --against, one that the other configuration lets through.`,
 	f.BoolVar(&r.check, "check", false, "end with status 3 if an attempt with the right credential is denied")
 	f.BoolVar(&r.engine.CanChallenge, "can-challenge", false, "the login can run a challenge, such as a CAPTCHA")
 	f.StringVar(&r.engine.Caller, "caller", "", "`name` of the caller that asks, for overrides that match one")
-	f.IntVar(&r.engine.MaxKeys, "max-keys", 0, "how many counters to keep at a time at most, some 220 `bytes` each (default 1000000)")
+	f.IntVar(&r.engine.MaxKeys, "max-keys", 0, "keep at most `N` counters at a time, some 220 bytes each (default 1000000)")
 	f.BoolVar(&r.noProgress, "no-progress", false, "show no progress on a terminal")
 	jsonFlag(c, &r.json)
 	return c
