@@ -152,8 +152,9 @@ func (v *view) population(id ID) string {
 // before it in the key: memory is paid by the byte. Nothing is left of the
 // coarsest network itself; of a block inside a block the octets or groups that
 // may differ, as many as its length says, so that no two share a name:
-// 203.0.113.9/32 in 203.0.113.0/24 is :9/32, 2001:db8:1:2::/64 in
-// 2001:db8:1::/48 is :2/64.
+// 2001:db8:1:2::/64 in 2001:db8:1::/48 is :2/64. The length of a single IPv4
+// address is left out, so that its key takes eight bytes less of Redis:
+// 203.0.113.9/32 in 203.0.113.0/24 is :9.
 func below(coarse, name string) string {
 	if name == coarse {
 		return ""
@@ -175,6 +176,9 @@ func below(coarse, name string) string {
 		for i := outer.Bits() / 16; i*16 < inner.Bits(); i++ {
 			b = strconv.AppendUint(append(b, separator(b, ':')), uint64(addr[2*i])<<8|uint64(addr[2*i+1]), 16)
 		}
+	}
+	if inner.Addr().Is4() && inner.IsSingleIP() {
+		return string(b)
 	}
 	return string(strconv.AppendInt(append(b, '/'), int64(inner.Bits()), 10))
 }

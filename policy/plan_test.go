@@ -60,8 +60,8 @@ const (
 var (
 	account  = row{IDAccount, "a", str, 1, "", "account", "", "", 10}
 	familiar = row{IDFamiliar, "f:203.0.113.0/24", fam, 1, "", "familiar", "", "", 10}
-	host     = row{IDHost, "lg:{default/203.0.113.0/24}:h:9/32", str, 1, "", "network", "host", "s", 30}
-	hostFam  = row{IDHostFamiliar, "lg:{default/203.0.113.0/24}:hf:9/32", fam, 1, "lg:{default/203.0.113.0/24}:nh:9/32", "network", "host", "", 30}
+	host     = row{IDHost, "lg:{default/203.0.113.0/24}:h:9", str, 1, "", "network", "host", "s", 30}
+	hostFam  = row{IDHostFamiliar, "lg:{default/203.0.113.0/24}:hf:9", fam, 1, "lg:{default/203.0.113.0/24}:nh:9", "network", "host", "", 30}
 	sub      = row{IDSubnet, "lg:{default/203.0.113.0/24}:s", str, 1, "", "network", "subnet", "s", 100}
 	subFam   = row{IDSubnetFamiliar, "lg:{default/203.0.113.0/24}:sf", fam, 1, "lg:{default/203.0.113.0/24}:ns", "network", "subnet", "", 100}
 	global   = row{IDGlobal, "lg:{default}:g", str, 1, "lg:{default}:n", "global", "", "g", 1000}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestSettleOfEveryKindOfAttempt(t *testing.T) {
-	populations := []string{"lg:{default/203.0.113.0/24}:nh:9/32", "lg:{default/203.0.113.0/24}:ns", "lg:{default}:n"}
+	populations := []string{"lg:{default/203.0.113.0/24}:nh:9", "lg:{default/203.0.113.0/24}:ns", "lg:{default}:n"}
 	base := func(change func(*store.Settle)) store.Settle {
 		s := store.Settle{Record: "lg:{" + alice + "}", Network: "203.0.113.0/24", Remember: minutes(720 * 60), Sources: 8,
 			Populations: populations, Member: alice}

@@ -68,6 +68,14 @@ func (r *Redis) Take(ctx context.Context, t Take) (Taken, error) {
 	return r.takeOne(ctx, t)
 }
 
+// TakeCommand returns the command that [Redis.Take] sends for t on a single
+// Redis that knows the script, as go-redis takes it: for measuring what the
+// server and the client cost without anything of this package.
+func (r *Redis) TakeCommand(t Take) []any {
+	a := takeArgs(t)
+	return a.command(r.take, false)
+}
+
 // takeOne takes what one script reaches.
 func (r *Redis) takeOne(ctx context.Context, t Take) (Taken, error) {
 	a := takeArgs(t)

@@ -28,8 +28,17 @@ type row struct {
 	Commands       float64 // of Redis, per operation
 }
 
-// storeFloorName is the row that no HTTP request makes.
-const storeFloorName = "store floor"
+// The rows that no HTTP request makes.
+const (
+	storeFloorName = "store floor"
+	togetherName   = "store floor, sent together"
+)
+
+// storeFloors say what they are.
+var storeFloors = []caseOf{
+	{name: storeFloorName, what: "the same script on the same keys, straight through go-redis: each call on a connection of its pool"},
+	{name: togetherName, what: "the same through the store, which sends together what waits"},
+}
 
 // addresses waits for the guard, which says where it serves.
 func (b *bench) addresses() error {
@@ -79,12 +88,15 @@ func (b *bench) measure(s settings) ([]row, error) {
 	name := func(c string, conns int) string { return c + "/" + strconv.Itoa(conns) }
 	for round := range s.rounds + 1 {
 		for _, conns := range s.conns {
-			if s.only.MatchString(storeFloorName) {
-				x, err := b.turnOfStore(s, conns)
-				if err != nil {
-					return nil, fmt.Errorf("%s, %d callers: %w", storeFloorName, conns, err)
+			for _, c := range storeFloors {
+				if !s.only.MatchString(c.name) {
+					continue
 				}
-				samples[name(storeFloorName, conns)] = append(samples[name(storeFloorName, conns)], x)
+				x, err := b.turnOfStore(s, conns, c.name == togetherName)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %d callers: %w", c.name, conns, err)
+				}
+				samples[name(c.name, conns)] = append(samples[name(c.name, conns)], x)
 			}
 			for _, c := range cases {
 				if !s.only.MatchString(c.name) {
@@ -100,8 +112,7 @@ func (b *bench) measure(s settings) ([]row, error) {
 		fmt.Fprintf(os.Stderr, "round %d of %d (the first warms up)\n", round+1, s.rounds+1)
 	}
 	var rows []row
-	all := append([]caseOf{{name: storeFloorName, what: "the same script on the same keys, straight through the store's client"}}, cases...)
-	for _, c := range all {
+	for _, c := range slices.Concat(storeFloors, cases) {
 		for _, conns := range s.conns {
 			if list := samples[name(c.name, conns)]; len(list) > 1 {
 				rows = append(rows, rowOf(c, conns, list[1:]))
@@ -195,14 +206,14 @@ func sampleOf(before, after usage, n float64, o outcome) sample {
 	}
 }
 
-// turnOfStore runs the store floor once.
-func (b *bench) turnOfStore(s settings, conns int) (sample, error) {
+// turnOfStore runs one of the store floors once.
+func (b *bench) turnOfStore(s settings, conns int, together bool) (sample, error) {
 	before, err := b.used(b.storeFloor)
 	if err != nil {
 		return sample{}, err
 	}
 	began := time.Now()
-	if err := json.NewEncoder(b.storeAsk).Encode(storeRun{conns, s.turn}); err != nil {
+	if err := json.NewEncoder(b.storeAsk).Encode(storeRun{conns, s.turn, together}); err != nil {
 		return sample{}, err
 	}
 	if !b.storeFloor.out.Scan() {

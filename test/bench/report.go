@@ -24,7 +24,7 @@ type ratio struct {
 	What  string
 	Conns int
 	Value float64
-	Bound float64
+	Bound float64 // 0 for none
 }
 
 // ratios are the promises, as far as the run has their cases.
@@ -44,6 +44,7 @@ func ratios(rows []row) []ratio {
 		bound      float64
 	}{
 		{"allowed check on 5 buckets / (Echo floor + store floor)", "check, 5 buckets", []string{"echo floor", storeFloorName}, 1.25},
+		{"the same / (Echo floor + store floor, sent together)", "check, 5 buckets", []string{"echo floor", togetherName}, 0},
 		{"denied check, cached / allowed check", "denied, cached", []string{"check, 5 buckets"}, 0.35},
 		{"denied check, uncached / allowed check", "denied, uncached", []string{"check, 5 buckets"}, 0.7},
 		{"report success / allowed check", "report success", []string{"check, 5 buckets"}, 0.8},
@@ -101,7 +102,11 @@ func (r *report) tables() string {
 	if len(r.Ratios) > 0 {
 		b.WriteString("\n| ratio | connections | measured | promised at most |\n|---|---|---|---|\n")
 		for _, x := range r.Ratios {
-			fmt.Fprintf(&b, "| %s | %d | %.2f | %.2f |\n", x.What, x.Conns, x.Value, x.Bound)
+			bound := "-"
+			if x.Bound > 0 {
+				bound = fmt.Sprintf("%.2f", x.Bound)
+			}
+			fmt.Fprintf(&b, "| %s | %d | %.2f | %s |\n", x.What, x.Conns, x.Value, bound)
 		}
 	}
 	if len(r.Growth) > 0 {

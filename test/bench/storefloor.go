@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"loginguard/cmd/loginguard/config"
 	"loginguard/keys"
 	"loginguard/policy"
@@ -18,14 +20,15 @@ import (
 
 // storeRun asks the store floor for one case: so many callers, for so long.
 type storeRun struct {
-	Callers int           `json:"callers"`
-	For     time.Duration `json:"for"`
+	Callers  int           `json:"callers"`
+	For      time.Duration `json:"for"`
+	Together bool          `json:"together"` // through the store, which sends together what waits
 }
 
-// serveStoreFloor runs, for every line that it reads, the script of a check
-// through the store's own client, with keys that are ready made: what is left
-// of a check when HTTP, JSON, signatures and everything else are free. It
-// answers with the number of calls.
+// serveStoreFloor runs, for every line that it reads, the script of a check on
+// keys that are ready made, straight through go-redis and its pool, or through
+// the store: what is left of a check when HTTP, JSON, signatures and everything
+// else are free. It answers with the number of calls.
 func serveStoreFloor(configFile, url string) error {
 	c, _, err := config.Load(configFile, os.Environ(), nil)
 	if err != nil {
@@ -52,6 +55,19 @@ func serveStoreFloor(configFile, url string) error {
 		return err
 	}
 	defer s.Close()
+	// The first call makes Redis remember the script.
+	if _, err := s.Take(context.Background(), takes[0]); err != nil {
+		return err
+	}
+	plain, err := newPlain(url, s, takes)
+	if err != nil {
+		return err
+	}
+	defer plain.client.Close()
+	together := func(ctx context.Context, i uint64) (admitted bool, err error) {
+		out, err := s.Take(ctx, takes[i])
+		return out.Outcome == store.Admitted, err
+	}
 	fmt.Println("store floor")
 	var counter atomic.Uint64
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
@@ -65,11 +81,15 @@ func serveStoreFloor(configFile, url string) error {
 			end   = time.Now().Add(run.For)
 			wrong atomic.Pointer[error]
 		)
+		take := plain.take
+		if run.Together {
+			take = together
+		}
 		for range run.Callers {
 			wait.Go(func() {
 				for time.Now().Before(end) {
-					out, err := s.Take(context.Background(), takes[counter.Add(1)%accounts])
-					if err == nil && out.Outcome != store.Admitted {
+					admitted, err := take(context.Background(), counter.Add(1)%accounts)
+					if err == nil && !admitted {
 						err = fmt.Errorf("an attempt was not admitted")
 					}
 					if err != nil {
@@ -87,4 +107,33 @@ func serveStoreFloor(configFile, url string) error {
 		fmt.Println("calls", calls.Load())
 	}
 	return nil
+}
+
+// plain asks Redis as a program without a store of its own would: each call is
+// one EVALSHA on a connection of go-redis' pool.
+type plain struct {
+	client   *redis.Client
+	commands [][]any
+}
+
+// plainPool is as many connections as the store may have.
+const plainPool = 32
+
+func newPlain(url string, s *store.Redis, takes []store.Take) (*plain, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	o.PoolSize, o.PoolTimeout, o.ReadTimeout = plainPool, time.Minute, time.Minute
+	p := &plain{redis.NewClient(o), make([][]any, len(takes))}
+	for i := range takes {
+		p.commands[i] = s.TakeCommand(takes[i])
+	}
+	return p, nil
+}
+
+// take takes for one account.
+func (p *plain) take(ctx context.Context, i uint64) (admitted bool, err error) {
+	reply, err := p.client.Do(ctx, p.commands[i]...).Slice()
+	return len(reply) > 0 && reply[0] == int64(store.Admitted), err
 }
