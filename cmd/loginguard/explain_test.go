@@ -74,6 +74,32 @@ func TestExplainAndForgetOfARunningService(t *testing.T) {
 	}
 }
 
+// A known device and a known network are told apart.
+func TestExplainSaysByWhatTheAttemptIsTheAccountsOwn(t *testing.T) {
+	s := start(t, "")
+	_, _, body := post(t, http.DefaultClient, s.api+"/v1/check", "", check)
+	var a struct{ Attempt, Device string }
+	if err := json.Unmarshal([]byte(body), &a); err != nil {
+		t.Fatal(err)
+	}
+	_, _, body = post(t, http.DefaultClient, s.api+"/v1/report", "", `{"attempt":"`+a.Attempt+`","outcome":"success","remember_device":true}`)
+	if err := json.Unmarshal([]byte(body), &a); err != nil || a.Device == "" {
+		t.Fatalf("%v: %s", err, body)
+	}
+	for _, tt := range []struct{ ip, device, want string }{
+		{"198.51.100.9", a.Device, "familiar  yes: the attempt comes with a known device, guesses"},
+		{"203.0.113.7", a.Device, "familiar  yes: the attempt comes with a known device, guesses"},
+		{"203.0.113.7", "", "familiar  yes: the account has signed in from here, guesses"},
+		{"198.51.100.9", "", "familiar  no: the account has not signed in from here"},
+		{"198.51.100.9", "forged", "familiar  no: the account has not signed in from here"},
+	} {
+		code, out, errs := once(t, nil, "explain", "--url", s.api, "--account", "alice", "--ip", tt.ip, "--device", tt.device)
+		if code != 0 || errs != "" || !strings.Contains(out, tt.want) {
+			t.Errorf("from %s with device %q: %d, %s%s\nwant %s", tt.ip, tt.device, code, out, errs, tt.want)
+		}
+	}
+}
+
 // The headline names what a person has to know, whatever the service decides.
 func TestHeadlines(t *testing.T) {
 	limit := func(name, level, mode string, left, of, wait, strikes int64, denies bool) bucket {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -70,7 +71,7 @@ func (x *explanation) write(w io.Writer, q question) error {
 		{"client", fmt.Sprintf("%s, taken from %s", x.Client, x.ClientSource)},
 		{"class", x.Class + classes[x.Class]},
 		{"networks", strings.Join(networks, ", ")},
-		{"familiar", x.whether()},
+		{"familiar", x.whether(q.Device)},
 		{"failures", fmt.Sprintf("%d since the last success", x.Failures)},
 	}
 	if err := writeTable(&b, about); err != nil {
@@ -102,9 +103,17 @@ var classes = map[string]string{
 	"none":    ": an ordinary address",
 }
 
-// whether says if the account is at home there.
-func (x *explanation) whether() string {
-	if x.Familiar {
+// whether says if the attempt is the account's own: by the device token that it
+// shows, which is known if its limit is charged, or else by its network. Where
+// the limit device is off nobody tells which it was.
+func (x *explanation) whether(device string) string {
+	known := slices.ContainsFunc(x.Limits, func(l bucket) bool { return l.Limit == "device" })
+	switch {
+	case x.Familiar && known:
+		return "yes: the attempt comes with a known device, guesses from elsewhere do not count against it"
+	case x.Familiar && device != "":
+		return "yes: the attempt comes with a known device, or the account has signed in from here, guesses from elsewhere do not count against it"
+	case x.Familiar:
 		return "yes: the account has signed in from here, guesses from elsewhere do not count against it"
 	}
 	return "no: the account has not signed in from here of late, it shares its attempts with all strangers"

@@ -21,8 +21,8 @@ func (p *program) listsCommand() *cobra.Command {
 		Long: "Reads list files of networks, one block or address a line, and shows how many blocks they have, how\n" +
 			"many are left when adjacent and overlapping ones are merged, and the largest of each family.\n\n" +
 			"Without a FILE it reads those of the configuration, and finds blocks that are in two classes, too.\n\n" +
-			"Exit status: 0 all are right, 1 one has an error, which is shown with file and line, 2 the command is\n" +
-			"wrong.",
+			"Exit status: 0 all are right, 1 one has an error, which is shown with file and line, or there is no\n" +
+			"configuration, 2 the command is wrong.",
 		Example: "  loginguard lists check\n" +
 			"  loginguard lists check hosting.txt carriers.txt\n" +
 			"  loginguard lists check --json | jq '.files[] | select(.blocks == 0)'",
@@ -108,7 +108,17 @@ func (p *program) checkConfiguredLists(asJSON bool) error {
 	if err != nil {
 		return mistakes(err)
 	}
-	return p.checkLists(configuredLists(c.Networks), asJSON)
+	lists := configuredLists(c.Networks)
+	if len(lists) == 0 && !c.FromFile() {
+		// The default file may be missing for the service. Here it would mean
+		// that a script in the wrong directory is told that all is right.
+		err := fmt.Errorf("%s is missing or has no keys, so that no list file is named: give --config FILE, or the list files themselves", p.file())
+		if asJSON {
+			return checked{Files: []summary{}, Errors: []listFault{{File: p.file(), Message: err.Error()}}}.print(p.stdout)
+		}
+		return err
+	}
+	return p.checkLists(lists, asJSON)
 }
 
 // checked is what a check found, for scripts. Lists are never null.

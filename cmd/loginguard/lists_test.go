@@ -42,8 +42,27 @@ func TestConfiguredListsAreCheckedWithTheirClass(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit status %d", code)
 	}
-	if code, out, _ = once(t, nil, "lists", "check", "--config", write(t, "config.yaml", "mode: enforce\n")); code != 0 || out != "the configuration names no list files\n" {
+	none := write(t, "config.yaml", "mode: enforce\n")
+	if code, out, _ = once(t, nil, "lists", "check", "--config", none); code != 0 || out != "no list files are configured in "+none+"\n" {
 		t.Errorf("without any: %d, %s", code, out)
+	}
+}
+
+// Who asks in the wrong directory is not told that all is right.
+func TestListsOfNoConfigurationAreNotRight(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, out, errs := once(t, nil, "lists", "check")
+	if code != exitFailure || out != "" || !strings.Contains(errs, "config.yaml is missing or has no keys") || !strings.Contains(errs, "--config FILE") {
+		t.Errorf("%d, %s%s", code, out, errs)
+	}
+	code, out, errs = once(t, nil, "lists", "check", "--json")
+	var got checked
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitFailure || len(got.Errors) != 1 || got.Errors[0].File != "config.yaml" {
+		t.Errorf("as JSON: %d, %v in %s%s", code, err, out, errs)
+	}
+	// A list that a variable names is a configuration.
+	if code, out, errs = once(t, []string{"LOGINGUARD_NETWORKS_HOSTING_FILES=" + write(t, "x.txt", "192.0.2.0/24\n")}, "lists", "check"); code != 0 || !strings.Contains(out, "x.txt") {
+		t.Errorf("by a variable: %d, %s%s", code, out, errs)
 	}
 }
 

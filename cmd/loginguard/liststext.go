@@ -10,7 +10,7 @@ import (
 // writeSummaries prints what is in the files that are right, of so many.
 func (p *program) writeSummaries(list []summary, files int) error {
 	if files == 0 {
-		_, err := fmt.Fprintln(p.stdout, "the configuration names no list files")
+		_, err := fmt.Fprintf(p.stdout, "no list files are configured in %s\n", printable(p.file()))
 		return err
 	}
 	if len(list) == 0 {

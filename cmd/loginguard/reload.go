@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -109,9 +110,9 @@ func (r *reloader) reload(cause string) {
 	r.expire()
 	r.files.Sync()
 	next, warnings, err := r.load()
-	var kept, changed []string
+	var kept, changed, lists []string
 	if err == nil {
-		kept, changed, err = r.adopt(next)
+		kept, changed, lists, err = r.adopt(next)
 	}
 	r.files.Confirm()
 	r.service.metrics.Reloaded(err == nil, r.now())
@@ -124,7 +125,11 @@ func (r *reloader) reload(cause string) {
 	if len(kept) > 0 {
 		r.log.Warn().Strs("keys", kept).Msg("these keys differ and cannot change while the service runs: they have their old values until a restart")
 	}
-	r.log.Info().Str("cause", cause).Strs("changed", changed).Uint64("config_hash", r.service.hash).Msg("the configuration was reloaded")
+	line := r.log.Info().Str("cause", cause).Strs("changed", changed)
+	if len(lists) > 0 {
+		line.Strs("lists", lists)
+	}
+	line.Uint64("config_hash", r.service.hash).Msg("the configuration was reloaded")
 }
 
 // errNothing is a file that is missing or empty though there was one. It is
@@ -133,39 +138,43 @@ var errNothing = errors.New("is missing or has no keys, though the configuration
 	"to go back to the defaults, restart, or write one key, such as mode: enforce")
 
 // adopt puts a configuration in force. It returns the keys that differ and stay
-// as they were, and the top-level keys that changed. On an error nothing has
+// as they were, the top-level keys that changed, and the list files that hold
+// something else: a change of those is one of networks. On an error nothing has
 // changed.
-func (r *reloader) adopt(next *config.Config) (kept, changed []string, err error) {
+func (r *reloader) adopt(next *config.Config) (kept, changed, lists []string, err error) {
 	if r.config.FromFile() && !next.FromFile() {
-		return nil, nil, config.Mistakes{{Source: r.file, Msg: errNothing.Error()}}
+		return nil, nil, nil, config.Mistakes{{Source: r.file, Msg: errNothing.Error()}}
 	}
 	next, kept, err = next.Under(r.config)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	// Before they are read, so that no change is missed.
 	r.files.Watch(append(next.Files(), r.file))
 	now := r.now()
 	running, hash, err := build(next, r.service.ring, now)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	renew, err := r.listeners.renewed(next.Server)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	level, err := zerolog.ParseLevel(next.Log.Level)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := r.service.swap(running, hash); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	renew()
 	zerolog.SetGlobalLevel(level)
-	changed = next.Changed(r.config)
+	changed, lists = next.Changed(r.config), next.ChangedLists(r.config)
+	if len(lists) > 0 && !slices.Contains(changed, "networks") {
+		changed = append(changed, "networks")
+	}
 	r.config, r.judged = next, now
-	return kept, changed, nil
+	return kept, changed, lists, nil
 }
 
 // refused tells of a configuration that is not put in force. What was told

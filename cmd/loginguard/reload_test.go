@@ -275,7 +275,10 @@ func TestChangedListIsInForceAndABadLineIsNamed(t *testing.T) {
 				t.Errorf("the log names no line: %s", line)
 			}
 		} else {
-			s.logged(1+strings.Count(s.log.String(), reloadedLine), reloadedLine)
+			line := s.logged(1+strings.Count(s.log.String(), reloadedLine), reloadedLine)
+			if !strings.Contains(line, `"changed":["networks"],"lists":["`+list+`"]`) {
+				t.Errorf("the log does not say what changed: %s", line)
+			}
 		}
 		if got := class(); got != tt.class {
 			t.Errorf("with %q the address is %s, want %s", tt.text, got, tt.class)

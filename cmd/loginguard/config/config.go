@@ -39,9 +39,10 @@ type Config struct {
 	Events        Events           `mapstructure:"events"`
 	Log           Log              `mapstructure:"log"`
 
-	ring     *keys.Ring // nil when no identity secret is set
-	fromFile bool       // the file was there, and not empty
-	blank    []string   // list files that had nothing in them
+	ring     *keys.Ring        // nil when no identity secret is set
+	fromFile bool              // the file was there, and not empty
+	listSums map[string]string // SHA-256 of the lists of networks by name, since Fingerprint
+	blank    []string          // list files that had nothing in them
 }
 
 // Server is what listens, and how much it takes on.

@@ -109,6 +109,20 @@ func (c *Config) Changed(from *Config) []string {
 	return names
 }
 
+// ChangedLists returns the names of the lists of networks that hold something
+// else than when the other configuration was read, new ones included, in order.
+// Both must have been asked for their [Config.Fingerprint].
+func (c *Config) ChangedLists(from *Config) []string {
+	var names []string
+	for name, sum := range c.listSums {
+		if from.listSums[name] != sum {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // different returns the paths of the keys in which two configurations differ.
 func different(a, b *Config) []string {
 	return schema.differences(reflect.ValueOf(*a), reflect.ValueOf(*b), "")
@@ -134,6 +148,7 @@ func (n *node) differences(a, b reflect.Value, path string) []string {
 // [Config.Print] writes it with its secrets masked, and of the lists of networks
 // that it names. Two instances with the same number decide alike, but for their
 // secrets. So many bits are a number that JSON, Lua and Prometheus hold exactly.
+// It notes what the lists held, for [Config.ChangedLists].
 func (c *Config) Fingerprint() (uint64, error) {
 	h := sha256.New()
 	if err := c.Print(h); err != nil {
@@ -141,13 +156,16 @@ func (c *Config) Fingerprint() (uint64, error) {
 	}
 	files := c.lists()
 	slices.Sort(files)
+	sums := make(map[string]string, len(files))
 	for _, name := range slices.Compact(files) {
 		sum, err := fileSum(name)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", quote(name), reason(err))
 		}
+		sums[name] = string(sum)
 		h.Write(sum)
 	}
+	c.listSums = sums
 	return binary.BigEndian.Uint64(append([]byte{0, 0}, h.Sum(nil)[:6]...)), nil
 }
 
