@@ -21,6 +21,10 @@ const (
 	breakerProbe = 200 * time.Millisecond
 )
 
+// StoreClasses are the words by which an [Observer] is told why a call of the
+// store failed.
+var StoreClasses = store.Classes
+
 // errNotAsked is the failure of a call that was not made, because the store
 // has just failed many in a row.
 var errNotAsked = errors.New("the store is not asked until it answers a probe")

@@ -58,8 +58,8 @@ func NewMetrics(version string) *Metrics {
 		registry:  prometheus.NewRegistry(),
 		decisions: counter("decisions_total", "Attempts decided. limit is the one that denied or asked for a challenge, or store_unavailable or overloaded; level is the level of a network limit.", "realm", "route", "decision", "limit", "level"),
 		degraded:  counter("degraded_total", "Attempts allowed by on_failure without a decision. They are in decisions_total, too.", "realm", "route"),
-		recalled: counter("denials_recalled_total", "Attempts denied without asking the store, because the same bucket had denied less than a second before. "+
-			"They are in decisions_total, too.", "limit", "level"),
+		recalled: counter("denials_recalled_total", "Attempts denied without asking the store, because the same bucket had denied less than a second before "+
+			"and is under a flood: from the 17th denial by it in a second on. They are in decisions_total, too.", "limit", "level"),
 		wouldDeny: counter("would_deny_total", "Attempts that a log-only limit would have denied.", "limit", "level"),
 		wouldDenyRight: counter("would_deny_then_success_total", "Attempts that a log-only limit would have denied and that were then reported as a success: "+
 			"the people whom enforcing it would have kept out, once a limit.", "limit", "level"),
@@ -89,7 +89,8 @@ func NewMetrics(version string) *Metrics {
 	}
 	build := infoGauge("build_info", "Always 1.", "version", "goversion")
 	build.WithLabelValues(version, runtime.Version()).Set(1)
-	// Series that a dashboard divides by exist from the start.
+	// Series exist from the start, so that none misses its first event.
+	m.begin()
 	for _, outcome := range []string{"success", "failure", "cancelled", "repeated"} {
 		m.reports.WithLabelValues(outcome)
 	}

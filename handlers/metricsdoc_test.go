@@ -105,6 +105,12 @@ limit. This page is made from the code (` + "`go test ./handlers -run Reference 
 Beside these there are the usual ` + "`go_`" + ` and ` + "`process_`" + ` metrics. Counters begin at 0 with each
 process, so look at ` + "`rate`" + ` or ` + "`increase`" + `.
 
+All series of a counter are there from the start, and from the reload that names a new realm,
+route or caller, so that ` + "`increase`" + ` sees the first event, too. Two exceptions: of
+` + "`loginguard_decisions_total`" + ` only what was allowed and what ` + "`global`, `store_unavailable`" + `
+and ` + "`overloaded`" + ` denied, since all its labels together are too many; and with more than
+256 realms times routes the series with the label ` + "`realm`" + ` appear with their first event.
+
 Values of labels come from the configuration and from fixed words: no client can make a
 series. Who was denied is not a label; the log and ` + "`loginguard explain`" + ` say it.
 

@@ -46,6 +46,7 @@ func (s *Server) Swap(r Running) error {
 		next.front = front
 	}
 	s.now.Store(next)
+	s.metrics.expect(r.Rules.Policy, next.names())
 	return nil
 }
 
@@ -56,6 +57,7 @@ func (s *Server) swapFront(f *frontRules) {
 		next := *old
 		next.front = f
 		if s.now.CompareAndSwap(old, &next) {
+			s.metrics.expect(nil, next.names())
 			return
 		}
 	}

@@ -98,6 +98,7 @@ func New(g Engine, c Config, m *Metrics) *Server {
 	}
 	s.events.attach(m)
 	m.attach(c.Log, g, s.events)
+	m.expect(g.Rules().Policy, s.now.Load().names())
 	s.exporter = m.handler()
 	s.api = s.apiRoutes()
 	s.admin = s.adminRoutes()

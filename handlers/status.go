@@ -183,10 +183,10 @@ func (s *Server) summary(r reading, now time.Time) status {
 	for _, t := range r.by("reports_total", "outcome") {
 		out.Reports.add(t.labels[0], t.value)
 	}
-	for _, t := range r.by("unreported_total", "caller") {
+	for _, t := range some(r.by("unreported_total", "caller")) {
 		out.Unreported = append(out.Unreported, callerCount{t.labels[0], t.value})
 	}
-	for _, t := range r.by("store_errors_total", "class") {
+	for _, t := range some(r.by("store_errors_total", "class")) {
 		out.Store.Errors = append(out.Store.Errors, classCount{t.labels[0], t.value})
 	}
 	out.Overrides.Active = r.at("overrides", "state", "active")

@@ -224,9 +224,9 @@ func TestHistoryKnowsNoMoreSeriesThanItsBound(t *testing.T) {
 func TestSeriesThatBeganLater(t *testing.T) {
 	b := newBench(t)
 	b.remember(time.Unix(0, 0))
-	b.metrics.WouldDeny("account", "")
+	b.metrics.Decided("default", "login", accountDenial())
 	b.remember(time.Unix(5, 0))
-	got := answerOf[past](t, b, "/v1/status/history").Series["would_deny:account"]
+	got := answerOf[past](t, b, "/v1/status/history").Series["denied:account"]
 	if len(got) != 2 || got[0] != nil || got[1] == nil || *got[1] != 1 {
 		t.Errorf("got %v", got)
 	}

@@ -1,5 +1,7 @@
 package handlers
 
+import "slices"
+
 // add counts attempts under the word of their decision.
 func (v *verdicts) add(decision string, n float64) {
 	switch decision {
@@ -30,11 +32,17 @@ func (c *reportCounts) add(outcome string, n float64) {
 func (r reading) limitCounts(decision string) []limitCount {
 	all := []limitCount{}
 	for _, t := range r.by("decisions_total", "decision", "limit", "level") {
-		if t.labels[0] == decision {
+		if t.labels[0] == decision && t.value > 0 {
 			all = append(all, limitCount{t.labels[1], t.labels[2], t.value})
 		}
 	}
 	return all
+}
+
+// some leaves out what has not happened yet: counters begin at 0, and a row of
+// noughts for each tells nobody anything.
+func some(all []tally) []tally {
+	return slices.DeleteFunc(all, func(t tally) bool { return t.value == 0 })
 }
 
 // routes counts the attempts of every realm and route that had one.
@@ -49,10 +57,10 @@ func (r reading) routes() []routeCount {
 		all = append(all, routeCount{Realm: realm, Route: route})
 		return &all[len(all)-1]
 	}
-	for _, t := range r.by("decisions_total", "realm", "route", "decision") {
+	for _, t := range some(r.by("decisions_total", "realm", "route", "decision")) {
 		of(t.labels[0], t.labels[1]).add(t.labels[2], t.value)
 	}
-	for _, t := range r.by("degraded_total", "realm", "route") {
+	for _, t := range some(r.by("degraded_total", "realm", "route")) {
 		of(t.labels[0], t.labels[1]).Degraded += t.value
 	}
 	return all

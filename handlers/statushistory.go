@@ -139,7 +139,7 @@ func (r reading) curves() []curve {
 	}
 	add("attempts", "decisions_total", "decision")
 	for _, t := range r.by("decisions_total", "decision", "limit", "level") {
-		if t.labels[0] == "deny" {
+		if t.labels[0] == "deny" && t.value > 0 {
 			all = append(all, curve{"denied:" + strings.TrimSuffix(t.labels[1]+"."+t.labels[2], "."), t.value})
 		}
 	}

@@ -108,6 +108,11 @@ var words = []string{
 	"password", "device", "familiar", "repeat", "challenged", "enforce", "log_only", "off", "active", "expired", // of the policy
 	"attempt_denied", "global_exhausted", "account_first_strike", "override_expired", "store_down", "store_up", // events
 	"delivered", "retried", "failed", // requests to the webhook
+	"store_unavailable", "overloaded", "forward_auth", "wforce", // why nothing was decided, and who asked
+	"account", "command", "conflict", "content_encoding", "content_type", "forbidden", "framing", "host", "internal", "json",
+	"loopback", "method", "no_key", "origin", "path", "peer", "proxy", "realm", "role", "size", "value", "wrong_key",
+	"timeout", "pool", "refused", "closed", "readonly", "oom", "noscript", "crossslot", "wrongtype", "moved", // failures of the store
+	"auth", "tls", "loading", "busy", "noreplicas", "clusterdown", "masterdown", "misconf", "corrupt", "full", "script", "other",
 }
 
 // TestStrangersMakeNoSeries sends two thousand random accounts, addresses,
@@ -138,13 +143,19 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 		}
 		return scrape(t, s)
 	}
+	// The global limit is first read some seconds after the start, which adds
+	// series that no stranger has made.
+	service.Await(t, patient, "the global limit to be read", func() bool {
+		_, read := scrape(t, s)[`loginguard_population{realm="default"}`]
+		return read
+	})
 	first := flood(1000)
 	second := flood(1000)
 	if added := len(second) - len(first); added > 10 {
 		// A limit may be hit for the first time, but not per stranger.
 		t.Errorf("the second thousand attempts added %d series", added)
 	}
-	if len(second) > 200 {
+	if len(second) > 250 { // most are counters that begin at 0
 		t.Errorf("%d series", len(second))
 	}
 	for _, line := range slices.Sorted(maps.Keys(second)) {
