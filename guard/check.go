@@ -62,9 +62,18 @@ func (g *Guard) decide(ctx context.Context, rules *Rules, caller Caller, q Reque
 	plan := planned(p, r, q)
 	began := g.denials.now()
 	if !local {
-		if taken, ok := g.denials.recall(plan, r, q, began); ok {
+		taken, knows := g.denials.recall(plan, r, q, began)
+		asked := knows == knowsNetworks
+		if asked {
+			if stranger, err := g.look(ctx, plan, s); err != nil {
+				return Decision{}, err
+			} else if stranger {
+				knows = knowsAll
+			}
+		}
+		if knows == knowsAll {
 			d := g.read(plan, taken, false)
-			d.Account, d.Client, d.Recalled = r.Account, r.address(), true
+			d.Account, d.Client, d.Recalled = r.Account, r.address(), !asked
 			return d, nil
 		}
 	}
@@ -116,6 +125,23 @@ func (g *Guard) decide(ctx context.Context, rules *Rules, caller Caller, q Reque
 		g.watch.add(token.name, token.marker(), caller.Name, d.ExpiresIn)
 	}
 	return d, nil
+}
+
+// look asks the store what only it knows of a flood from a closed network at
+// ever new accounts: whether the attempt is a stranger's, and nothing of the
+// account's own would deny it longer, or has a strike to get. It writes nothing
+// and costs half of a take.
+func (g *Guard) look(ctx context.Context, plan policy.Plan, s store.Store) (stranger bool, err error) {
+	t := plan.Take
+	t.Peek, t.Challenged, t.Charges = true, -1, nil
+	for i, c := range plan.Take.Charges {
+		// The password's bucket is no network's either.
+		if own := c.Field != "" || plan.Rules[i].ID == policy.IDPassword; own && c.When&store.LaneStranger != 0 {
+			t.Charges = append(t.Charges, c)
+		}
+	}
+	seen, err := call(ctx, g, "look", func(ctx context.Context) (store.Taken, error) { return s.Take(ctx, t) })
+	return seen.Lane == store.LaneStranger && seen.Outcome == store.Admitted, err
 }
 
 // newReceipt returns the receipt of an attempt that is about to be decided.

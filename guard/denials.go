@@ -27,7 +27,8 @@ const denialsFew = 16
 //
 // An attempt is known to be a stranger's when the account's record, as it was
 // at the last denial, knows neither its network nor a wrong password tag from
-// there; see [store.Taken.Stranger].
+// there; see [store.Taken.Stranger]. Of an account that is new in a flood from a
+// closed network, the store is asked that alone; see [Guard.look].
 type denials struct {
 	clock     func() time.Time               // time.Now, but for tests
 	cleared   atomic.Int64                   // when everything was forgotten, in nanoseconds since 1970
@@ -89,18 +90,30 @@ func (m *denials) now() time.Time {
 	return m.clock()
 }
 
+// memory is how far an attempt can be denied from it.
+type memory int
+
+const (
+	knowsNothing  memory = iota
+	knowsNetworks        // a network is closed, of the account nothing is known
+	knowsAll
+)
+
 // recall answers an attempt that is certain to be denied still. The answer
 // holds the buckets that are known to be dry, with what is left of their waits.
-func (m *denials) recall(plan policy.Plan, r resolved, q Request, now time.Time) (store.Taken, bool) {
+func (m *denials) recall(plan policy.Plan, r resolved, q Request, now time.Time) (store.Taken, memory) {
 	// An id may have been admitted before, a device has a lane of its own, and
 	// a challenge needs to know of every bucket.
 	if m == nil || q.ID != "" || r.Device != nil || q.CanChallenge || r.ChallengePassed {
-		return store.Taken{}, false
+		return store.Taken{}, knowsNothing
 	}
+	knows := knowsAll
 	if t := &plan.Take; t.Record != "" {
-		d, ok := m.strangers.Get(t.Record)
-		if !ok || !now.Before(d.until) || !d.Stranger(t.Network, t.RepeatNetwork.Source) {
-			return store.Taken{}, false
+		switch d, ok := m.strangers.Get(t.Record); {
+		case !ok || !now.Before(d.until):
+			knows = knowsNetworks
+		case !d.Stranger(t.Network, t.RepeatNetwork.Source):
+			return store.Taken{}, knowsNothing
 		}
 	}
 	out := store.Taken{Outcome: store.Denied, Lane: store.LaneStranger, Buckets: make([]store.Bucket, len(plan.Take.Charges))}
@@ -111,7 +124,7 @@ func (m *denials) recall(plan policy.Plan, r resolved, q Request, now time.Time)
 			continue
 		}
 		if c.LogOnly {
-			return store.Taken{}, false // what it would have done is the store's to say
+			return store.Taken{}, knowsNothing // what it would have done is the store's to say
 		}
 		b, ok := m.dry.Get(bucketName(plan.Take.Record, c))
 		if !ok || !now.Before(b.until) || b.cost != c.Cost || b.capacity != c.Limit.Capacity || b.interval != c.Limit.Interval {
@@ -126,12 +139,13 @@ func (m *denials) recall(plan policy.Plan, r resolved, q Request, now time.Time)
 		// no other bucket is dry, and of those nothing is known.
 		found = found || b.flooded(m.few) && !plan.Rules[i].Global
 	}
-	if found {
-		for _, b := range known {
-			b.count.Add(1)
-		}
+	if !found {
+		return store.Taken{}, knowsNothing
 	}
-	return out, found
+	for _, b := range known {
+		b.count.Add(1)
+	}
+	return out, knows
 }
 
 // learn remembers a denial by the store. began is when the store was asked:

@@ -23,9 +23,10 @@ func remembering(t testing.TB) *bench {
 // asked tells whether a check asked the store, and how it was decided.
 func (b *bench) asked(q Request) (bool, Decision) {
 	b.t.Helper()
-	before := b.seen.count("store take ")
+	count := func() int { return b.seen.count("store take ") + b.seen.count("store look ") }
+	before := count()
 	d := b.check(q)
-	asked := b.seen.count("store take ") > before
+	asked := count() > before
 	if asked == d.Recalled {
 		b.t.Fatalf("recalled is %t, and the store was asked: %t", d.Recalled, asked)
 	}
@@ -233,6 +234,39 @@ func TestClosedNetworkIsRecalledForAccountsThatAreStrangersThere(t *testing.T) {
 	}
 }
 
+// A closed network that tries ever new accounts is most of what a guard sees of
+// an attack: of each account the store is asked only if it is at home there.
+func TestFloodFromAClosedNetworkAsksOnlyWhoseAccountItIs(t *testing.T) {
+	b := remembering(t)
+	b.signIn(from("resident", away))
+	b.guess(tagged("clerk", away, "old")) // whose phone tries it again and again
+	b.guesses(29, func(i int) Request { return from(fmt.Sprint("user", i), away) })
+	want := b.denied(from("x", away), "network", "host")
+	takes, looks := b.seen.count("store take "), b.seen.count("store look ")
+	for i := range 20 {
+		d := b.denied(from(fmt.Sprint("new", i), away), "network", "host")
+		if d.RetryAfter != want.RetryAfter || d.Recalled {
+			t.Fatalf("account %d is denied with %+v, want as by the store: %+v", i, d, want)
+		}
+	}
+	if takes, looks := b.seen.count("store take ")-takes, b.seen.count("store look ")-looks; takes != 0 || looks != 20 {
+		t.Errorf("the store decided %d of 20 and looked at %d, want 0 and 20", takes, looks)
+	}
+	b.inquired(from("resident", away), Allow)
+	b.inquired(tagged("clerk", away, "old"), Allow)
+	// The store denies longer by the account, and the account gets its strike.
+	b.strangers("victim", 10)
+	if d := b.check(from("victim", away)); d.Verdict != Deny {
+		t.Fatalf("decided %s", d.Verdict)
+	}
+	e := b.explain(from("victim", elsewhere(77)))
+	for _, l := range e.Limits {
+		if l.Limit == "account" && l.Strikes != 1 {
+			t.Errorf("the account has %d strikes, want the one of its denial", l.Strikes)
+		}
+	}
+}
+
 func TestWhatOpensABucketEndsItsMemory(t *testing.T) {
 	full := func(t *testing.T) (*bench, Decision) {
 		b := remembering(t)
@@ -283,14 +317,14 @@ func TestWhatAnAccountKnowsIsNotRecalledForLonger(t *testing.T) {
 // Whatever happened before, nobody is denied from memory whom the store would
 // let in, or told a longer wait.
 func TestMemoryDeniesOnlyWhatTheStoreDenies(t *testing.T) {
-	recalled := 0
+	recalled, looked := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		b := remembering(t)
 		var open []string
 		devices := make(map[string]string)
-		for range rapid.IntRange(1, 120).Draw(rt, "steps") {
+		for step := range rapid.IntRange(1, 120).Draw(rt, "steps") {
 			b.add(time.Duration(rapid.SampledFrom([]int64{0, 0, 0, 1, 300, 999, 31_000, 125_000}).Draw(rt, "clock")) * time.Millisecond)
-			account := rapid.SampledFrom([]string{"alice", "alice", "bob"}).Draw(rt, "account")
+			account := rapid.SampledFrom([]string{"alice", "alice", "bob", fmt.Sprint("new", step)}).Draw(rt, "account")
 			q := from(account, rapid.SampledFrom([]string{home, home, neighbor, away, elsewhere(1)}).Draw(rt, "ip"))
 			if rapid.IntRange(0, 3).Draw(rt, "tagged") == 0 {
 				q.PasswordTag = rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "tag")
@@ -299,9 +333,12 @@ func TestMemoryDeniesOnlyWhatTheStoreDenies(t *testing.T) {
 				q.Device = devices[account]
 			}
 			q.Route = rapid.SampledFrom([]string{"login", "login", "signup"}).Draw(rt, "route")
+			takes := b.seen.count("store take ")
 			d := b.check(q)
-			if d.Recalled {
-				recalled++
+			if d.Verdict == Deny && b.seen.count("store take ") == takes {
+				if recalled++; !d.Recalled {
+					looked++
+				}
 				if e := b.explain(q); e.Decision != Deny || d.Busy != e.Busy || d.RetryAfter > e.RetryAfter {
 					rt.Fatalf("denied from memory by %s for %d s; the store says %s by %s for %d s", d.Limit, d.RetryAfter, e.Decision, e.Limit, e.RetryAfter)
 				}
@@ -324,7 +361,7 @@ func TestMemoryDeniesOnlyWhatTheStoreDenies(t *testing.T) {
 			}
 		}
 	})
-	if recalled == 0 {
-		t.Error("nothing was ever denied from memory")
+	if recalled == looked || looked == 0 {
+		t.Errorf("%d were denied from memory, %d of them after a look, want some of both", recalled, looked)
 	}
 }

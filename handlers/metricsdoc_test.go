@@ -33,7 +33,7 @@ var labelWords = map[string]string{
 	"caller":    "the callers of the configuration, `front` for the reverse proxy, `loopback` without callers",
 	"protocol":  "`forward_auth`, `wforce`",
 	"cause":     "a word of the log, such as `no_key`",
-	"op":        "`take`, `settle`, `lookup`, `forget`, `explain`, `search`, `probe`, `census`",
+	"op":        "`take`, `settle`, `look` (whose account it is, in a flood from a closed network), `lookup` (an id), `forget`, `explain`, `search`, `probe`, `census`",
 	"class":     "`timeout`, `pool` (no connection free in time), `refused`, `closed`, `tls`, `full`, `corrupt`, `wrongtype`, `script`, `other` and some more of Redis's own",
 	"kind":      "the kinds of [events](events.md)",
 	"result":    "`delivered`, `retried`, `failed`",
