@@ -31,7 +31,7 @@ var labelWords = map[string]string{
 	"mode":      "`enforce`, `log_only`, `off`",
 	"outcome":   "`success`, `failure`, `cancelled`, `repeated`",
 	"caller":    "the callers of the configuration, `front` for the reverse proxy, `loopback` without callers",
-	"protocol":  "`forward_auth`, `wforce`",
+	"protocol":  "`forward_auth_plain`, `forward_auth_nginx`, `forward_auth_envoy`, `wforce`",
 	"cause":     "a word of the log, such as `no_key`",
 	"op":        "`take`, `settle`, `look` (whose account it is, in a flood from a closed network), `lookup` (an id), `forget`, `explain`, `search`, `probe`, `census`",
 	"class":     "`timeout`, `pool` (no connection free in time), `refused`, `closed`, `tls`, `full`, `corrupt`, `wrongtype`, `script`, `other` and some more of Redis's own",

@@ -13,22 +13,37 @@ import (
 // anything happened. With more of them the numbers appear with their events.
 const mostPairs = 256
 
-// refusedCauses are the words for a question of a proxy or a mail server that
-// could not be decided. A word that is not here is counted all the same.
+// refusedCauses are the words for a question that could not be decided,
+// whoever asked it. A word that is in no list is counted all the same.
 var refusedCauses = []string{
-	"account", "command", "conflict", "content_encoding", "content_type", "forbidden", "framing", "host", "internal", "json",
-	"loopback", "method", "no_key", "origin", guard.ReasonOverloaded, "path", "peer", "proxy", "realm", "role", "size",
-	guard.ReasonStore, "value", "wrong_key",
+	"forbidden", "host", "internal", "no_key", "origin", "peer", "realm", guard.ReasonStore, "value", "wrong_key",
 }
+
+// Words of one protocol beside those of all: a reverse proxy sends headers, a
+// mail server a command and a body.
+var (
+	forwardAuthCauses = []string{"account"}
+	wforceCauses      = []string{
+		"command", "conflict", "content_encoding", "content_type", "framing", "json", "method", guard.ReasonOverloaded, "path", "proxy",
+		"role", "size",
+	}
+)
 
 // begin makes the series whose labels are fixed words.
 func (m *Metrics) begin() {
 	for _, class := range guard.StoreClasses {
 		m.storeErrors.WithLabelValues(m.classes.word(class))
 	}
-	for _, protocol := range []string{"forward_auth", "wforce"} {
-		for _, cause := range refusedCauses {
-			m.refused.WithLabelValues(protocol, cause)
+	m.beginRefused(wforce{}, wforceCauses)
+	for _, p := range profiles {
+		m.beginRefused(p, forwardAuthCauses)
+	}
+}
+
+func (m *Metrics) beginRefused(d dialect, own []string) {
+	for _, causes := range [][]string{refusedCauses, own} {
+		for _, cause := range causes {
+			m.refused.WithLabelValues(d.name(), cause)
 		}
 	}
 }

@@ -1,10 +1,13 @@
 package handlers
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"loginguard/guard"
 	"loginguard/policy"
@@ -36,7 +39,8 @@ func TestCountersBeginAtZero(t *testing.T) {
 		`exempt_total{realm="shop"}`,
 		`unreported_total{caller="idp"}`,
 		`refused_total{cause="wrong_key",protocol="wforce"}`,
-		`refused_total{cause="no_key",protocol="forward_auth"}`,
+		`refused_total{cause="no_key",protocol="forward_auth_nginx"}`,
+		`refused_total{cause="account",protocol="forward_auth_plain"}`,
 		`store_errors_total{class="timeout"}`,
 		`store_errors_total{class="other"}`,
 		`reports_total{outcome="repeated"}`,
@@ -85,5 +89,90 @@ func TestCountersOfAReloadBeginAtZero(t *testing.T) {
 	}
 	if after := counters(t, b); len(after) != len(got) {
 		t.Errorf("%d series for very many realms, %d before", len(after), len(got))
+	}
+}
+
+// TestRefusalsAddNoSeries: whatever a proxy or a mail server is refused for, its
+// counter was there before.
+func TestRefusalsAddNoSeries(t *testing.T) {
+	fails := func(err error) func(*Config, *fakeEngine) { return func(_ *Config, f *fakeEngine) { f.err = err } }
+	nowhere := func(c *Config, _ *fakeEngine) { c.Callers[0].Realms = nil }
+	type refusal struct {
+		cause  string
+		change func(*Config, *fakeEngine)
+		r      func() *http.Request
+	}
+	all := map[string][]refusal{"wforce": {
+		{"command", nil, func() *http.Request { return command("delete", "{}") }},
+		{"content_type", nil, func() *http.Request { return command("allow", "a=b", "Content-Type", "text/plain") }},
+		{"content_encoding", nil, func() *http.Request { return command("allow", "{}", "Content-Encoding", "gzip") }},
+		{"json", nil, func() *http.Request { return command("allow", "{") }},
+		{"size", nil, func() *http.Request { return command("allow", strings.Repeat(" ", maxBody+1)) }},
+		{"path", nil, func() *http.Request { return post("/wforce/x", "{}") }},
+		{"method", nil, func() *http.Request { r := command("allow", "{}"); r.Method = "PUT"; return r }},
+		{"role", nil, func() *http.Request { return command("reset", "{}") }},
+		{"overloaded", fails(&guard.Error{Kind: guard.KindOverloaded}), func() *http.Request { return command("report", dovecotReport) }},
+		{"proxy", loopback, func() *http.Request { return local(command("allow", dovecotAllow, "X-Forwarded-For", "203.0.113.9")) }},
+	}}
+	everywhere := func(own func() *http.Request) []refusal {
+		sent := func(headers ...string) func() *http.Request {
+			return func() *http.Request { return with(own(), headers...) }
+		}
+		here := func(headers ...string) func() *http.Request {
+			return func() *http.Request { return with(local(own()), headers...) }
+		}
+		return []refusal{
+			{"no_key", nil, sent("Authorization", "", "X-API-Key", "")},
+			{"wrong_key", nil, sent("Authorization", "", "X-API-Key", "guess")},
+			{"realm", nowhere, own},
+			{"internal", fails(errors.New("boom")), own},
+			{"store_unavailable", fails(&guard.Error{Kind: guard.KindStore}), own},
+			{"value", fails(&guard.Error{Kind: guard.KindInvalid}), own},
+			{"forbidden", fails(&guard.Error{Kind: guard.KindForbidden}), own},
+			{"peer", loopback, own},
+			{"origin", loopback, here("Origin", "https://elsewhere.example")},
+			{"host", loopback, func() *http.Request { r := local(own()); r.Host = "elsewhere.example"; return r }},
+		}
+	}
+	all["wforce"] = append(all["wforce"], everywhere(func() *http.Request { return command("allow", dovecotAllow) })...)
+	for name := range profiles {
+		own := func() *http.Request { return ask(name) }
+		all["forward_auth_"+name] = append(everywhere(own),
+			refusal{"account", nil, func() *http.Request { return with(own(), "Authorization", "Basic !") }})
+	}
+	for protocol, list := range all {
+		for _, tt := range list {
+			b := newBench(t, withForwardAuth(true), withNames, func(c *Config, f *fakeEngine) {
+				if tt.change != nil {
+					tt.change(c, f)
+				}
+			})
+			before := counters(t, b)
+			serve(b.API(), tt.r())
+			after := counters(t, b)
+			if len(after) != len(before) {
+				t.Errorf("%s refused for %s: %d series, %d before", protocol, tt.cause, len(after), len(before))
+			}
+			if want := fmt.Sprintf("loginguard_refused_total{cause=%q,protocol=%q} 1", tt.cause, protocol); !hasSeries(after, want) {
+				t.Errorf("no %s", want)
+			}
+		}
+	}
+}
+
+// TestHistoryShowsNoLimitThatDeniedNobody: the page lists each limit of the
+// history beside its chart.
+func TestHistoryShowsNoLimitThatDeniedNobody(t *testing.T) {
+	b := newBench(t)
+	b.metrics.Decided("default", "login", accountDenial())
+	b.remember(time.Unix(0, 0))
+	var got []string
+	for name := range answerOf[past](t, b, "/v1/status/history").Series {
+		if strings.HasPrefix(name, "denied:") {
+			got = append(got, name)
+		}
+	}
+	if len(got) != 1 || got[0] != "denied:account" {
+		t.Errorf("the history has %v, want denied:account alone", got)
 	}
 }

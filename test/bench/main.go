@@ -55,7 +55,9 @@ func run(args []string) error {
 	f.IntVar(&s.most, "most", 3_000_000, "tracked keys at the end of -memory")
 	f.StringVar(&s.json, "json", "", "`file` for all figures")
 	f.StringVar(&s.page, "page", "", "`file` for the tables as Markdown")
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // it was asked for, and has been shown
+	} else if err != nil {
 		return err
 	}
 	if s.loginguard == "" || f.NArg() > 0 {

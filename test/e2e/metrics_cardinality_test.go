@@ -108,7 +108,7 @@ var words = []string{
 	"password", "device", "familiar", "repeat", "challenged", "enforce", "log_only", "off", "active", "expired", // of the policy
 	"attempt_denied", "global_exhausted", "account_first_strike", "override_expired", "store_down", "store_up", // events
 	"delivered", "retried", "failed", // requests to the webhook
-	"store_unavailable", "overloaded", "forward_auth", "wforce", // why nothing was decided, and who asked
+	"store_unavailable", "overloaded", "forward_auth_plain", "forward_auth_nginx", "forward_auth_envoy", "wforce", // why nothing was decided, and who asked
 	"account", "command", "conflict", "content_encoding", "content_type", "forbidden", "framing", "host", "internal", "json",
 	"loopback", "method", "no_key", "origin", "path", "peer", "proxy", "realm", "role", "size", "value", "wrong_key",
 	"timeout", "pool", "refused", "closed", "readonly", "oom", "noscript", "crossslot", "wrongtype", "moved", // failures of the store
