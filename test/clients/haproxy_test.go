@@ -2,6 +2,7 @@ package clients
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"loginguard/test/internal/client"
@@ -125,8 +127,18 @@ func TestHAProxyReadsTheSameNameAsTheApplication(t *testing.T) {
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded") // sent in chunks
 	do(t, r, "127.0.1.1").want(t, http.StatusLengthRequired)
-	long := send(t, p.address, "127.0.1.1", "pad="+strings.Repeat("x", 40000)+"&"+right)
-	long.want(t, http.StatusBadRequest)
+	if r, err = http.NewRequest(http.MethodPost, "http://"+p.address+"/login", strings.NewReader("pad="+strings.Repeat("x", 40000)+"&"+right)); err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	// HAProxy answers before it has read so much, and closes: who is still
+	// writing may find the connection gone instead of an answer.
+	switch long, err := try(r, "127.0.1.1"); {
+	case err == nil:
+		long.want(t, http.StatusBadRequest)
+	case !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET):
+		t.Fatal(err)
+	}
 	if n := p.app.posts.Load(); n != reached {
 		t.Errorf("%d more attempts reached the login than were asked about", n-reached)
 	}

@@ -251,6 +251,15 @@ func send(t *testing.T, proxy, from, form string, headers ...string) answer {
 // do sends a request from an address of this machine.
 func do(t *testing.T, r *http.Request, from string) answer {
 	t.Helper()
+	a, err := try(r, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// try does the same, and returns what went wrong.
+func try(r *http.Request, from string) (answer, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	c := http.Client{
 		Timeout:       patience,
@@ -259,14 +268,11 @@ func do(t *testing.T, r *http.Request, from string) answer {
 	}
 	p, err := c.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		return answer{}, err
 	}
 	defer p.Body.Close()
 	b, err := io.ReadAll(p.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{p.StatusCode, p.Header, string(b)}
+	return answer{p.StatusCode, p.Header, string(b)}, err
 }
 
 // want checks the status of an answer.
