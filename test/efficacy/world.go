@@ -70,6 +70,8 @@ func (w *world) run(p Policy, tally *Tally, end int64) error {
 		}
 		if a.Guess {
 			tally.guess(&a, answer)
+		} else if answer.Allowed && a.Right {
+			tally.signedIn(&a)
 		}
 		if next := t.who.learn(&a, answer); next > 0 {
 			t.at = max(next, t.at+1)

@@ -141,8 +141,17 @@ func TestWorstAccountWithinAnyDay(t *testing.T) {
 		tally.guess(&Attempt{At: monday, Account: "b", Guess: true}, Answer{})
 	}
 	tally.guess(&Attempt{At: monday, Account: "b", Guess: true, Right: true}, allowed)
+	// From where its owner signs in a guess is no stranger's.
+	tally.signedIn(&Attempt{Account: "c", From: &Place{Block: "198.51.100.0/24"}})
+	for i := range 10 {
+		block := "198.51.100.0/24"
+		if i >= 6 {
+			block = "203.0.113.0/24"
+		}
+		tally.guess(&Attempt{At: monday, Account: "c", From: &Place{Block: block}, Guess: true}, allowed)
+	}
 	tally.finish()
-	want := Tally{Attempts: 26, Guesses: 17, Worst: 5, Found: 1}
+	want := Tally{Attempts: 36, Guesses: 27, Worst: 10, Strangers: 5, Found: 1}
 	if diff := cmp.Diff(want, *tally, cmpopts.IgnoreUnexported(Tally{})); diff != "" {
 		t.Errorf("tally differs (-want +got):\n%s", diff)
 	}
